@@ -1,0 +1,100 @@
+/**
+ * The tools of the analyst, as every model sees them: names, parameters and results.
+ *
+ * A result that a tool makes has a name (`result_1`), so that charts and tables refer to data and never restate
+ * them: a model that talks nonsense cannot alter a number on its way into a chart.
+ */
+import * as Schema from "effect/Schema"
+import { Column, Value } from "../connector/ResultTable.ts"
+import { TableSchema } from "../connector/TableSchema.ts"
+import { OntologySource } from "../ontology/Ontology.ts"
+
+/** Names a result of this run, such as `result_1`. */
+export const ResultName = Schema.String.check(Schema.isPattern(/^result_[1-9][0-9]{0,5}$/, { title: "a result name" }))
+
+const title = Schema.NonEmptyString.check(Schema.isMaxLength(200)).annotate({
+  description: "What this step finds out, in a few words for the reader"
+})
+
+/** What a query tool answers to the model: the first rows, and the name by which the whole result is known. */
+export const QueryResult = Schema.Struct({
+  result: ResultName,
+  columns: Schema.Array(Column),
+  /** The first rows; `row_count` says how many the whole result has. */
+  rows: Schema.Array(Schema.Array(Value)),
+  row_count: Schema.Int,
+  /** True when the source had more rows than the limits let through. */
+  truncated: Schema.Boolean
+})
+export type QueryResult = typeof QueryResult.Type
+
+/** `describe_ontology`: the semantic model of the data. */
+export const DescribeOntology = {
+  name: "describe_ontology",
+  description:
+    "Describes the ontology: its sources with their dimensions, measures, time fields, descriptions and values. Start here.",
+  parameters: Schema.Struct({
+    source: Schema.optionalKey(Schema.String.annotate({ description: "Describe only the source of this name" }))
+  }),
+  result: Schema.Struct({ sources: Schema.Array(OntologySource) })
+} as const
+
+/** `query_ontology`: one query in the model's language. */
+export const QueryOntology = {
+  name: "query_ontology",
+  description: "Runs one query in Malloy against the ontology, such as `run: flights -> { aggregate: flight_count }`.",
+  parameters: Schema.Struct({
+    title,
+    query: Schema.NonEmptyString.check(Schema.isMaxLength(20_000)).annotate({
+      description: "One Malloy `run:` statement over a source of the ontology"
+    })
+  }),
+  result: QueryResult
+} as const
+
+/** `describe_tables`: the tables of one connector. */
+export const DescribeTables = {
+  name: "describe_tables",
+  description: "Lists the tables of a connector with their columns and types.",
+  parameters: Schema.Struct({
+    connector: Schema.String.annotate({ description: "Name of the connector" }),
+    table: Schema.optionalKey(Schema.String.annotate({ description: "Describe only the table of this name" }))
+  }),
+  result: Schema.Struct({ tables: Schema.Array(TableSchema) })
+} as const
+
+/** `run_sql`: one read-only statement on one connector. */
+export const RunSql = {
+  name: "run_sql",
+  description: "Runs one read-only SQL statement on a connector. Prefer query_ontology where the ontology has the data.",
+  parameters: Schema.Struct({
+    title,
+    connector: Schema.String.annotate({ description: "Name of the connector" }),
+    sql: Schema.NonEmptyString.check(Schema.isMaxLength(20_000))
+  }),
+  result: QueryResult
+} as const
+
+/** `make_chart`: draws a result of this run. */
+export const MakeChart = {
+  name: "make_chart",
+  description:
+    "Draws a result of this run as a chart for the reader: a Vega-Lite specification without `data`, whose fields are the result's columns.",
+  parameters: Schema.Struct({
+    name: Schema.NonEmptyString.check(Schema.isMaxLength(120)).annotate({ description: "Title of the chart" }),
+    result: ResultName,
+    specification: Schema.Record(Schema.String, Schema.Unknown)
+  }),
+  result: Schema.Struct({ asset: Schema.String })
+} as const
+
+/** `make_table`: shows a result of this run as a table. */
+export const MakeTable = {
+  name: "make_table",
+  description: "Shows a result of this run to the reader as a table.",
+  parameters: Schema.Struct({
+    name: Schema.NonEmptyString.check(Schema.isMaxLength(120)).annotate({ description: "Title of the table" }),
+    result: ResultName
+  }),
+  result: Schema.Struct({ asset: Schema.String })
+} as const
