@@ -3,6 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { Uuid } from "../identifier/Uuid.ts"
+import { ModelNumber } from "../model/Model.ts"
 
 /** An organization's id. */
 export const OrganizationId = Uuid.pipe(Schema.brand("OrganizationId"))
@@ -12,5 +13,7 @@ export type OrganizationId = typeof OrganizationId.Type
 export class Organization extends Schema.Class<Organization>("@castellan/core/organization/Organization")({
   id: OrganizationId,
   name: Schema.NonEmptyString,
+  /** The model of a chat whose caller names none and whose roles set none. */
+  defaultModel: Schema.optionalKey(ModelNumber),
   createdAt: Schema.DateTimeUtc
 }) {}

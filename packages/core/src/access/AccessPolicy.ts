@@ -1,0 +1,75 @@
+/**
+ * Who reaches an object that carries access, and how far.
+ *
+ * Sources: api-v2.md "Key model"; decisions.md §3 (`fullMemberAccess`, "Objects that carry access");
+ * policy-cases K20 to K22.
+ */
+import * as DateTime from "effect/DateTime"
+import type { Permission } from "../role/Permission.ts"
+import type { Access, AccessType, Grant } from "./Access.ts"
+import { sameClient } from "./ClientMetadata.ts"
+import { allow, type Decision, deny } from "./Decision.ts"
+import type { Principal } from "./Principal.ts"
+
+const rank: { readonly [Type in AccessType]: number } = { viewer: 1, editor: 2, owner: 3 }
+
+/** Whether a grant is still in force; at the very moment of its expiry it is not. */
+const inForce = (grant: Grant, now: DateTime.Utc): boolean =>
+  grant.expiresAt === undefined || DateTime.isLessThan(now, grant.expiresAt)
+
+/** Whether the principal made the object, as far as making it counts for this kind of principal. */
+const madeIt = (principal: Principal, access: Access): boolean => {
+  const creator = access.creator
+  if (creator === undefined) return false
+  const sameOwner = creator.memberId === principal.memberId
+  if (!principal.restricted) return sameOwner
+  const keys = [principal.credential.id, ...principal.credential.rotatedFrom]
+  const sameKey = creator.apiKeyId !== undefined && keys.includes(creator.apiKeyId)
+  return sameKey || (sameOwner && sameClient(creator.clientMetadata, principal.clientMetadata))
+}
+
+const appliesTo = (grant: Grant, principal: Principal): boolean =>
+  grant.grantee._tag === "Role"
+    ? principal.roles.some((role) => role.id === grant.grantee.id)
+    : !principal.restricted && grant.grantee.id === principal.memberId
+
+/**
+ * How far a principal reaches into an object: an access type; `visible` when only the admin role shows that it is
+ * there (roles cannot stand in for ownership, K22); `hidden` when nothing does.
+ */
+export const reach = (principal: Principal, access: Access, now: DateTime.Utc): AccessType | "visible" | "hidden" => {
+  if (madeIt(principal, access)) return "owner"
+  let best: AccessType | undefined = access.isPublic ? "viewer" : undefined
+  for (const grant of access.grants) {
+    if (!inForce(grant, now) || !appliesTo(grant, principal)) continue
+    if (best === undefined || rank[grant.accessType] > rank[best]) best = grant.accessType
+  }
+  return best ?? (principal.isAdmin ? "visible" : "hidden")
+}
+
+/** Whether a principal may read an object: what lists contain. */
+export const readable = (principal: Principal, access: Access, now: DateTime.Utc): boolean => {
+  const found = reach(principal, access, now)
+  return found !== "hidden" && found !== "visible"
+}
+
+/**
+ * Whether a principal may do something to an object: it must see it, hold the permission, and reach far enough into
+ * it, in this order (decisions.md §1, "Order of checks").
+ */
+export const decide = (
+  principal: Principal,
+  access: Access,
+  need: { readonly permission: Permission; readonly access: AccessType; readonly object: string },
+  now: DateTime.Utc
+): Decision => {
+  const found = reach(principal, access, now)
+  if (found === "hidden") return deny("hidden", `${need.object} not found`)
+  if (!principal.holds(need.permission)) {
+    return deny("permission", `permission denied: ${need.permission} is required`)
+  }
+  if (found === "visible" || rank[found] < rank[need.access]) {
+    return deny("access", `permission denied: ${need.access} access to this ${need.object} is required`)
+  }
+  return allow(`${need.permission} and ${found} access`)
+}

@@ -1,0 +1,47 @@
+/**
+ * The port that keeps the bytes of assets. What an asset is, is told by the run log; this holds what it looks like.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as MemoryTable from "../memory/MemoryTable.ts"
+import type { Asset, AssetFormat, AssetId } from "./Asset.ts"
+
+/** An asset's bytes in one of its formats. */
+export interface AssetBody {
+  readonly format: AssetFormat
+  readonly bytes: Uint8Array
+}
+
+/** Keeps assets with their bytes. */
+export class AssetStore extends Context.Service<
+  AssetStore,
+  {
+    /** Keeps an asset with a body for each of its formats; both are there when this is done, or neither. */
+    readonly put: (asset: Asset, bodies: ReadonlyArray<AssetBody>) => Effect.Effect<void>
+    /**
+     * An asset's bytes. It takes no organization: the caller proves its right by a signature over this very id and
+     * format, made when the asset was shown to somebody who may see it.
+     */
+    readonly body: (id: AssetId, format: AssetFormat) => Effect.Effect<Option.Option<Uint8Array>>
+  }
+>()("@castellan/core/asset/AssetStore") {}
+
+/** Keeps assets in memory. */
+export const layerMemory: Layer.Layer<AssetStore> = Layer.effect(
+  AssetStore,
+  Effect.gen(function* () {
+    const table = yield* MemoryTable.make<AssetId, ReadonlyArray<AssetBody>>()
+    return AssetStore.of({
+      put: (asset, bodies) => table.set(asset.id, bodies),
+      body: (id, format) =>
+        Effect.map(table.get(id), (bodies) =>
+          Option.flatMap(bodies, (all) => {
+            const body = all.find((candidate) => candidate.format === format)
+            return body === undefined ? Option.none() : Option.some(body.bytes)
+          })
+        )
+    })
+  })
+)

@@ -1,0 +1,150 @@
+/**
+ * The port that keeps chats and their runs. A chat and its run change together or not at all.
+ */
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { readable } from "../access/AccessPolicy.ts"
+import type { Principal } from "../access/Principal.ts"
+import { Conflict } from "../error/Failure.ts"
+import * as MemoryTable from "../memory/MemoryTable.ts"
+import type { OrganizationId } from "../organization/Organization.ts"
+import type { Run, RunId } from "../run/Run.ts"
+import { Chat, ChatActivity, type ChatId } from "./Chat.ts"
+
+/** Which chats a list holds, and in which order. Source: decisions.md §4 (`GET /v2/chats`). */
+export interface ChatQuery {
+  /** Only chats of its organization that it may read. */
+  readonly reader: Principal
+  /** The moment at which grants are judged. */
+  readonly now: DateTime.Utc
+  readonly limit: number
+  readonly offset: number
+  /** Case-insensitive substring of the summary or the first question. */
+  readonly searchTerm?: string
+  /** `name` sorts by summary. */
+  readonly sortBy: "name" | "created_at" | "updated_at"
+  readonly sortDirection: "asc" | "desc"
+}
+
+/** A page of chats, and how many there are on all pages. */
+export interface ChatPage {
+  readonly chats: ReadonlyArray<Chat>
+  readonly totalCount: number
+}
+
+/** A run was asked for while another is in progress. */
+const busy = new Conflict({ message: "a run of this chat is in progress" })
+
+/** Keeps chats and their runs. No answer ever holds anything of another organization. */
+export class ChatStore extends Context.Service<
+  ChatStore,
+  {
+    readonly get: (organizationId: OrganizationId, id: ChatId) => Effect.Effect<Option.Option<Chat>>
+    readonly list: (query: ChatQuery) => Effect.Effect<ChatPage>
+    /** Keeps a new chat with its first run, queued; the chat is then running. */
+    readonly open: (chat: Chat, run: Run) => Effect.Effect<void>
+    /** Keeps a further run, queued, of a chat that is idle; fails when another run is in progress. */
+    readonly ask: (run: Run) => Effect.Effect<void, Conflict>
+    /** A run by its id. */
+    readonly run: (organizationId: OrganizationId, id: RunId) => Effect.Effect<Option.Option<Run>>
+    /** The runs of a chat, oldest first. */
+    readonly runs: (organizationId: OrganizationId, chatId: ChatId) => Effect.Effect<ReadonlyArray<Run>>
+    /** Keeps a run that goes on. */
+    readonly saveRun: (run: Run) => Effect.Effect<void>
+    /** Keeps a run that has ended; its chat is then idle, and updated at that moment. */
+    readonly endRun: (run: Run, at: DateTime.Utc) => Effect.Effect<void>
+  }
+>()("@castellan/core/chat/ChatStore") {}
+
+const sortKey = (query: ChatQuery, chat: Chat): string => {
+  if (query.sortBy === "name") return chat.summary
+  // ISO 8601 in UTC sorts as text.
+  return DateTime.formatIso(query.sortBy === "created_at" ? chat.createdAt : chat.updatedAt)
+}
+
+/** Orders by the key asked for; ties break by id, in the same direction. */
+const compare =
+  (query: ChatQuery) =>
+  (a: Chat, b: Chat): number => {
+    const left = sortKey(query, a)
+    const right = sortKey(query, b)
+    const order = left < right ? -1 : left > right ? 1 : a.id < b.id ? -1 : a.id > b.id ? 1 : 0
+    return query.sortDirection === "asc" ? order : -order
+  }
+
+/** Whether a chat belongs on a list. */
+export const matches = (query: ChatQuery, chat: Chat): boolean => {
+  if (chat.organizationId !== query.reader.organizationId) return false
+  if (!readable(query.reader, chat.access, query.now)) return false
+  if (query.searchTerm === undefined) return true
+  const term = query.searchTerm.toLowerCase()
+  return chat.summary.toLowerCase().includes(term) || chat.firstQuestion.toLowerCase().includes(term)
+}
+
+const running = (chat: Chat, run: Run): Chat =>
+  new Chat({
+    ...chat,
+    activity: ChatActivity.cases.Running.make({ runId: run.id }),
+    updatedAt: run.createdAt
+  })
+
+/** Keeps chats and their runs in memory. */
+export const layerMemory: Layer.Layer<ChatStore> = Layer.effect(
+  ChatStore,
+  Effect.gen(function* () {
+    const chats = yield* MemoryTable.make<ChatId, Chat>()
+    const runs = yield* MemoryTable.make<RunId, Run>()
+    return ChatStore.of({
+      get: (organizationId, id) =>
+        Effect.map(
+          chats.get(id),
+          Option.filter((chat) => chat.organizationId === organizationId)
+        ),
+      list: (query) =>
+        Effect.map(
+          chats.where((chat) => matches(query, chat)),
+          (found) => ({
+            chats: found.toSorted(compare(query)).slice(query.offset, query.offset + query.limit),
+            totalCount: found.length
+          })
+        ),
+      open: (chat, run) => Effect.andThen(runs.set(run.id, run), chats.set(chat.id, running(chat, run))),
+      ask: (run) =>
+        Effect.gen(function* () {
+          const started = yield* chats.modify((rows) => {
+            const chat = rows.get(run.chatId)
+            if (chat === undefined || chat.organizationId !== run.organizationId || chat.activity._tag === "Running") {
+              return [false, []]
+            }
+            return [true, [[chat.id, running(chat, run)]]]
+          })
+          if (!started) return yield* busy
+          yield* runs.set(run.id, run)
+        }),
+      run: (organizationId, id) =>
+        Effect.map(
+          runs.get(id),
+          Option.filter((run) => run.organizationId === organizationId)
+        ),
+      runs: (organizationId, chatId) =>
+        runs.where((run) => run.organizationId === organizationId && run.chatId === chatId),
+      saveRun: (run) => runs.set(run.id, run),
+      endRun: (run, at) =>
+        Effect.andThen(
+          runs.set(run.id, run),
+          chats.modify((rows) => {
+            const chat = rows.get(run.chatId)
+            return chat === undefined || chat.activity._tag !== "Running" || chat.activity.runId !== run.id
+              ? [undefined, []]
+              : [
+                  undefined,
+                  [[chat.id, new Chat({ ...chat, activity: ChatActivity.cases.Idle.make({}), updatedAt: at })]]
+                ]
+          })
+        )
+    })
+  })
+)

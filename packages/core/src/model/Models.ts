@@ -1,0 +1,70 @@
+/**
+ * The use cases of models.
+ *
+ * Source: api-v2.md "Connectors and models"; decisions.md §3 and §5.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { refusal } from "../access/Decision.ts"
+import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
+import type { NotFound, PermissionDenied } from "../error/Failure.ts"
+import { OrganizationStore } from "../organization/OrganizationStore.ts"
+import { LanguageModels } from "./LanguageModels.ts"
+import type { Model, ModelId } from "./Model.ts"
+import * as ModelPolicy from "./ModelPolicy.ts"
+import { ModelStore } from "./ModelStore.ts"
+
+/** A model that the caller may name, and whether it is what they get without naming one. */
+export interface ChoosableModel {
+  readonly model: Model
+  readonly isDefault: boolean
+}
+
+/** The use cases of models. */
+export class Models extends Context.Service<
+  Models,
+  {
+    /** The models that the caller may choose. */
+    readonly list: Effect.Effect<ReadonlyArray<ChoosableModel>, never, CurrentPrincipal>
+    /** The model of a new chat of a principal: the one that it names, else its default. */
+    readonly choose: (
+      principal: Principal,
+      named: ModelId | undefined
+    ) => Effect.Effect<Model, PermissionDenied | NotFound>
+  }
+>()("@castellan/core/model/Models") {}
+
+/** The use cases over the models that are served. */
+export const layer: Layer.Layer<Models, never, LanguageModels | ModelStore | OrganizationStore> = Layer.effect(
+  Models,
+  Effect.gen(function* () {
+    const languageModels = yield* LanguageModels
+    const store = yield* ModelStore
+    const organizations = yield* OrganizationStore
+
+    const factsOf = Effect.fnUntraced(function* (principal: Principal) {
+      const organization = yield* organizations.get(principal.organizationId)
+      const facts: ModelPolicy.ModelFacts = {
+        models: yield* store.numbered(principal.organizationId, languageModels.served),
+        roles: principal.roles,
+        organizationDefault: Option.isSome(organization) ? organization.value.defaultModel : undefined
+      }
+      return facts
+    })
+
+    return Models.of({
+      list: Effect.gen(function* () {
+        const facts = yield* factsOf(yield* CurrentPrincipal)
+        const preset = ModelPolicy.defaultModel(facts)
+        return ModelPolicy.choosable(facts).map((model) => ({ model, isDefault: model.id === preset?.id }))
+      }).pipe(Effect.withSpan("Models.list")),
+      choose: Effect.fn("Models.choose")(function* (principal, named) {
+        const chosen = ModelPolicy.choose(yield* factsOf(principal), named)
+        return yield* Effect.fromResult(Result.mapError(chosen, refusal))
+      })
+    })
+  })
+)
