@@ -1,5 +1,5 @@
 /**
- * The port that keeps the bytes of assets. What an asset is, is told by the run log; this holds what it looks like.
+ * The port that keeps what assets hold. What an asset is, is told by the run log; this keeps its bodies.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,23 +8,26 @@ import * as Option from "effect/Option"
 import * as MemoryTable from "../memory/MemoryTable.ts"
 import type { Asset, AssetFormat, AssetId } from "./Asset.ts"
 
-/** An asset's bytes in one of its formats. */
+/** What an asset holds in one format: bytes, or text that is served as UTF-8. */
+export type AssetContent = Uint8Array | string
+
+/** An asset in one of its formats. */
 export interface AssetBody {
   readonly format: AssetFormat
-  readonly bytes: Uint8Array
+  readonly content: AssetContent
 }
 
-/** Keeps assets with their bytes. */
+/** Keeps assets with their bodies. */
 export class AssetStore extends Context.Service<
   AssetStore,
   {
     /** Keeps an asset with a body for each of its formats; both are there when this is done, or neither. */
     readonly put: (asset: Asset, bodies: ReadonlyArray<AssetBody>) => Effect.Effect<void>
     /**
-     * An asset's bytes. It takes no organization: the caller proves its right by a signature over this very id and
+     * What an asset holds. It takes no organization: the caller proves its right by a signature over this very id and
      * format, made when the asset was shown to somebody who may see it.
      */
-    readonly body: (id: AssetId, format: AssetFormat) => Effect.Effect<Option.Option<Uint8Array>>
+    readonly body: (id: AssetId, format: AssetFormat) => Effect.Effect<Option.Option<AssetContent>>
   }
 >()("@castellan/core/asset/AssetStore") {}
 
@@ -39,7 +42,7 @@ export const layerMemory: Layer.Layer<AssetStore> = Layer.effect(
         Effect.map(table.get(id), (bodies) =>
           Option.flatMap(bodies, (all) => {
             const body = all.find((candidate) => candidate.format === format)
-            return body === undefined ? Option.none() : Option.some(body.bytes)
+            return body === undefined ? Option.none() : Option.some(body.content)
           })
         )
     })

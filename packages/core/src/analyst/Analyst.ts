@@ -1,0 +1,222 @@
+/**
+ * The analyst: the loop from a question to its answer. It asks the model, runs the tools that the model calls, and
+ * tells the run log of everything; it is bounded in steps, time and tokens.
+ *
+ * Source: architecture.md §3.
+ */
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
+import { AssetStore } from "../asset/AssetStore.ts"
+import { ChartRenderer } from "../asset/ChartRenderer.ts"
+import { Cell, CellContent, CellId, CellStatus } from "../chat/Cell.ts"
+import { CellEvent } from "../chat/CellState.ts"
+import { ChatStore } from "../chat/ChatStore.ts"
+import * as Transcript from "../chat/Transcript.ts"
+import { ConnectorDriver } from "../connector/ConnectorDriver.ts"
+import { Connectors } from "../connector/Connectors.ts"
+import * as Uuid from "../identifier/Uuid.ts"
+import { LanguageModels, ModelMessage } from "../model/LanguageModels.ts"
+import { OntologyEngine } from "../ontology/OntologyEngine.ts"
+import { OntologyStore } from "../ontology/OntologyStore.ts"
+import { addUsage, type Run, type RunUsage } from "../run/Run.ts"
+import { RunEvent } from "../run/RunEvent.ts"
+import { RunLimits } from "../run/RunLimits.ts"
+import { RunLog } from "../run/RunLog.ts"
+import { instructions } from "./Instructions.ts"
+import * as Message from "./Message.ts"
+import * as ResultShelf from "./ResultShelf.ts"
+import type { RunContext } from "./RunContext.ts"
+import * as Toolbox from "./Toolbox.ts"
+import { assetTools } from "./tools/AssetTools.ts"
+import { ontologyTools } from "./tools/OntologyTools.ts"
+import { sqlTools } from "./tools/SqlTools.ts"
+import { takeTurn } from "./Turn.ts"
+
+/** The analyst could not answer. The message is fit for the user. */
+export class AnalystFailure extends Schema.TaggedError<AnalystFailure>()("AnalystFailure", {
+  message: Schema.String
+}) {}
+
+/** Answers questions. */
+export class Analyst extends Context.Service<
+  Analyst,
+  {
+    /**
+     * Works a run from its first event to the last but `Done`, and adds what it uses up to `usage` as it goes, so
+     * that an interruption loses none of it.
+     */
+    readonly answer: (run: Run, usage: Ref.Ref<RunUsage>) => Effect.Effect<void, AnalystFailure>
+  }
+>()("@castellan/core/analyst/Analyst") {}
+
+/** The analyst over its ports. */
+export const layer: Layer.Layer<
+  Analyst,
+  never,
+  | AssetStore
+  | ChartRenderer
+  | ChatStore
+  | ConnectorDriver
+  | Connectors
+  | LanguageModels
+  | OntologyEngine
+  | OntologyStore
+  | RunLog
+  | SecureRandom.SecureRandom
+> = Layer.effect(
+  Analyst,
+  Effect.gen(function* () {
+    const assets = yield* AssetStore
+    const charts = yield* ChartRenderer
+    const chats = yield* ChatStore
+    const driver = yield* ConnectorDriver
+    const connectors = yield* Connectors
+    const models = yield* LanguageModels
+    const engine = yield* OntologyEngine
+    const ontologies = yield* OntologyStore
+    const log = yield* RunLog
+    const limits = yield* RunLimits
+    const random = yield* SecureRandom.SecureRandom
+    const nextId = Effect.provideService(Uuid.next, SecureRandom.SecureRandom, random)
+
+    const prepare = Effect.fnUntraced(function* (run: Run, messageCellId: CellId) {
+      const usable = yield* Effect.mapError(
+        connectors.usableBy(run.principal, run.tools.connectorIds),
+        (denied) => new AnalystFailure({ message: denied.message })
+      )
+      const context: RunContext = {
+        run,
+        messageCellId,
+        connectors: usable,
+        ontology: { files: yield* ontologies.files(run.organizationId), connectors: usable },
+        limits,
+        results: yield* ResultShelf.make,
+        emit: (event) => log.append(run.id, [event]),
+        nextId
+      }
+      return context
+    })
+
+    /** What was asked and answered before in this chat. */
+    const history = Effect.fnUntraced(function* (run: Run) {
+      const messages: Array<ModelMessage> = []
+      const runs = yield* chats.runs(run.organizationId, run.chatId)
+      for (const earlier of runs.filter((candidate) => candidate.id !== run.id)) {
+        const { messages: said } = Transcript.ofEntries(yield* log.read(earlier.id, 0))
+        for (const message of said) {
+          messages.push(
+            message.role === "user"
+              ? ModelMessage.cases.Question.make({ text: message.content })
+              : ModelMessage.cases.Answer.make({ text: message.content, toolCalls: [] })
+          )
+        }
+      }
+      return messages
+    })
+
+    const announce = Effect.fnUntraced(function* (run: Run, messageCellId: CellId) {
+      const now = yield* DateTime.now
+      yield* log.append(run.id, [
+        RunEvent.cases.Metadata.make({
+          messageCellId,
+          createdAt: now,
+          model: run.model,
+          chatId: run.chatId,
+          isContinuation: run.isContinuation
+        }),
+        RunEvent.cases.Cell.make({
+          cell: new Cell({
+            id: CellId.make(yield* nextId),
+            content: CellContent.cases.Markdown.make({ role: "user", content: run.question }),
+            status: CellStatus.cases.Completed.make({ endedAt: now }),
+            result: {},
+            createdAt: run.createdAt
+          })
+        })
+      ])
+    })
+
+    const converse = Effect.fnUntraced(function* (context: RunContext, message: Message.Message, usage: Ref.Ref<RunUsage>) {
+      const { run } = context
+      const tools = [
+        ...(run.tools.ontology ? ontologyTools(context, { driver, engine }) : []),
+        ...(run.tools.sql ? sqlTools(context, driver) : []),
+        ...assetTools(context, { assets, charts })
+      ]
+      const messages = [...(yield* history(run)), ModelMessage.cases.Question.make({ text: run.question })]
+      for (let step = 1; step <= limits.maxSteps; step++) {
+        const used = yield* Ref.get(usage)
+        const left = limits.maxOutputTokens - used.outputTokens
+        if (left <= 0) return yield* new AnalystFailure({ message: "the run used up its tokens before it had an answer" })
+        const mustAnswer = step === limits.maxSteps || used.toolCalls >= limits.maxToolCalls
+        const offered = mustAnswer ? [] : tools
+        const turn = yield* takeTurn(
+          models,
+          {
+            model: run.model,
+            instructions: instructions(context, yield* DateTime.now),
+            messages,
+            tools: offered.map((tool) => tool.description),
+            maxOutputTokens: left
+          },
+          limits,
+          message.write
+        ).pipe(
+          Effect.tapError((error) => Effect.logWarning("the model failed", error)),
+          Effect.mapError((error) => new AnalystFailure({ message: error.message }))
+        )
+        yield* Ref.update(usage, (sum) => addUsage(sum, turn.usage))
+        if (turn.calls.length === 0) {
+          if (turn.text.trim() === "") return yield* new AnalystFailure({ message: "the model gave no answer" })
+          return
+        }
+        yield* message.paragraph
+        messages.push(ModelMessage.cases.Answer.make({ text: turn.text, toolCalls: turn.calls }))
+        for (const call of turn.calls) {
+          const { toolCalls } = yield* Ref.updateAndGet(usage, (sum) => addUsage(sum, oneToolCall))
+          const refused = toolCalls > limits.maxToolCalls
+          const result = yield* Effect.result(
+            refused ? Effect.fail({ message: "the run has used up its tool calls; answer now" }) : Toolbox.call(offered, call)
+          )
+          messages.push(
+            ModelMessage.cases.ToolResult.make({
+              callId: call.id,
+              name: call.name,
+              content: result._tag === "Success" ? result.success : result.failure.message,
+              failed: result._tag === "Failure"
+            })
+          )
+        }
+      }
+      return yield* new AnalystFailure({ message: "the run used up its steps before it had an answer" })
+    })
+
+    return Analyst.of({
+      answer: Effect.fn("Analyst.answer")(function* (run, usage) {
+        const messageCellId = CellId.make(yield* nextId)
+        yield* announce(run, messageCellId)
+        const context = yield* prepare(run, messageCellId)
+        const message = yield* Message.make(context, messageCellId)
+        yield* converse(context, message, usage).pipe(
+          Effect.onExit((exit) => {
+            if (Exit.isSuccess(exit)) return message.end(CellEvent.cases.Complete.make({}))
+            return message.end(
+              Cause.hasInterruptsOnly(exit.cause)
+                ? CellEvent.cases.Halt.make({})
+                : CellEvent.cases.Fail.make({ error: "the run failed" })
+            )
+          })
+        )
+      })
+    })
+  })
+)
+
+const oneToolCall: RunUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 1 }

@@ -1,0 +1,28 @@
+/**
+ * What the tools of one run share: whose run it is, what it may use, and where its events go.
+ */
+import type * as Effect from "effect/Effect"
+import type { CellId } from "../chat/Cell.ts"
+import type { Connector } from "../connector/Connector.ts"
+import type { OntologyInput } from "../ontology/OntologyEngine.ts"
+import type { Run } from "../run/Run.ts"
+import type { RunEvent } from "../run/RunEvent.ts"
+import type { RunLimits } from "../run/RunLimits.ts"
+import type { ResultShelf } from "./ResultShelf.ts"
+
+/** What the tools of one run share. */
+export interface RunContext {
+  readonly run: Run
+  /** The cell of the answer that is being written. */
+  readonly messageCellId: CellId
+  /** The connectors that the run may use, and no other. */
+  readonly connectors: ReadonlyArray<Connector>
+  /** The ontology over these connectors. */
+  readonly ontology: OntologyInput
+  readonly limits: RunLimits
+  readonly results: ResultShelf
+  /** Appends an event to the run's log. */
+  readonly emit: (event: RunEvent) => Effect.Effect<void>
+  /** A new UUIDv7. */
+  readonly nextId: Effect.Effect<string>
+}

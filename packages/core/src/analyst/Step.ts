@@ -1,0 +1,64 @@
+/**
+ * A step of a run that readers see as a cell: emitted when it starts, and again, under the same id, when it has
+ * ended, however it ended.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Cause from "effect/Cause"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { Cell, type CellContent, CellId, CellStatus } from "../chat/Cell.ts"
+import { type CellEnd, CellEvent, transition } from "../chat/CellState.ts"
+import { RunEvent } from "../run/RunEvent.ts"
+import type { RunContext } from "./RunContext.ts"
+import type { ToolFailure } from "./ToolFailure.ts"
+
+/** What a step comes to: its value, and what its cell has to show. */
+export interface StepOutcome<A> extends CellEnd {
+  readonly value: A
+}
+
+/**
+ * Runs a step as a cell. A failure is the cell's error; an interruption halts the cell. `work` is given the cell's
+ * id, and a way to show more of its content before it ends.
+ */
+export const step = Effect.fnUntraced(function* <A, R>(
+  context: RunContext,
+  start: { readonly title: string; readonly content: CellContent },
+  work: (
+    cellId: CellId,
+    reveal: (content: CellContent) => Effect.Effect<void>
+  ) => Effect.Effect<StepOutcome<A>, ToolFailure, R>
+) {
+  let cell = new Cell({
+    id: CellId.make(yield* context.nextId),
+    title: start.title,
+    content: start.content,
+    status: CellStatus.cases.Running.make({}),
+    result: {},
+    createdAt: yield* DateTime.now
+  })
+  const show = Effect.suspend(() => context.emit(RunEvent.cases.Cell.make({ cell })))
+  const end = Effect.fnUntraced(function* (event: CellEvent, shown: CellEnd) {
+    const ended = transition(cell, event, yield* DateTime.now, shown)
+    if (Result.isFailure(ended)) return
+    cell = ended.success
+    yield* show
+  })
+  yield* show
+  const outcome = yield* work(cell.id, (content) =>
+    Effect.suspend(() => {
+      cell = new Cell({ ...cell, content })
+      return Effect.void
+    })
+  ).pipe(
+    Effect.onExit((exit) => {
+      if (Exit.isSuccess(exit)) return end(CellEvent.cases.Complete.make({}), exit.value)
+      if (Cause.hasInterruptsOnly(exit.cause)) return end(CellEvent.cases.Halt.make({}), {})
+      const failure = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      return end(CellEvent.cases.Fail.make({ error: failure?.message ?? "internal error" }), {})
+    })
+  )
+  return outcome.value
+})

@@ -1,0 +1,65 @@
+/**
+ * The tools over the ontology: what it has, and queries in its language.
+ */
+import * as Effect from "effect/Effect"
+import { CellContent } from "../../chat/Cell.ts"
+import type { ConnectorDriver } from "../../connector/ConnectorDriver.ts"
+import type { OntologyEngine } from "../../ontology/OntologyEngine.ts"
+import type { RunContext } from "../RunContext.ts"
+import { step } from "../Step.ts"
+import { DescribeOntology, QueryOntology } from "../Tool.ts"
+import { bind, type BoundTool } from "../Toolbox.ts"
+import { ToolFailure } from "../ToolFailure.ts"
+import { queryOutcome } from "./QueryOutcome.ts"
+
+/** What the tools ask. */
+export interface OntologyToolPorts {
+  readonly driver: ConnectorDriver["Service"]
+  readonly engine: OntologyEngine["Service"]
+}
+
+const asToolFailure = (error: { readonly message: string }) => new ToolFailure({ message: error.message })
+
+/** `describe_ontology`: the sources of the model. */
+const describeOntology = (context: RunContext, { engine }: OntologyToolPorts): BoundTool =>
+  bind(
+    DescribeOntology,
+    Effect.fnUntraced(function* ({ source }) {
+      const sources = yield* Effect.mapError(engine.describe(context.ontology), asToolFailure)
+      if (source === undefined) return { sources }
+      const found = sources.filter((candidate) => candidate.name === source)
+      if (found.length === 0) {
+        const names = sources.map((candidate) => candidate.name).join(", ") || "none"
+        return yield* new ToolFailure({ message: `there is no source ${JSON.stringify(source)}; there are: ${names}` })
+      }
+      return { sources: found }
+    })
+  )
+
+/** `query_ontology`: compiles a query, shows the statement that it became, and runs it. */
+const queryOntology = (context: RunContext, { driver, engine }: OntologyToolPorts): BoundTool =>
+  bind(QueryOntology, ({ query, title }) =>
+    step(context, { title, content: CellContent.cases.OntologyQuery.make({ query }) }, (_cellId, reveal) =>
+      Effect.gen(function* () {
+        const prepared = yield* Effect.mapError(engine.prepare(context.ontology, query), asToolFailure)
+        yield* reveal(
+          CellContent.cases.OntologyQuery.make({ connectorId: prepared.connector.id, query, code: prepared.sql })
+        )
+        const table = yield* Effect.mapError(
+          driver.query(prepared.connector, prepared.sql, {
+            timeout: context.limits.statementTimeout,
+            maxRows: context.limits.maxRows,
+            maxBytes: context.limits.maxBytes
+          }),
+          asToolFailure
+        )
+        return yield* queryOutcome(context, table)
+      })
+    )
+  )
+
+/** The tools over the ontology. */
+export const ontologyTools = (context: RunContext, ports: OntologyToolPorts): ReadonlyArray<BoundTool> => [
+  describeOntology(context, ports),
+  queryOntology(context, ports)
+]

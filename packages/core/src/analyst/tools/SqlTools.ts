@@ -1,0 +1,64 @@
+/**
+ * The tools over connectors: their tables, and read-only statements.
+ */
+import * as Effect from "effect/Effect"
+import { CellContent } from "../../chat/Cell.ts"
+import type { Connector } from "../../connector/Connector.ts"
+import type { ConnectorDriver } from "../../connector/ConnectorDriver.ts"
+import type { RunContext } from "../RunContext.ts"
+import { step } from "../Step.ts"
+import { DescribeTables, RunSql } from "../Tool.ts"
+import { bind, type BoundTool } from "../Toolbox.ts"
+import { ToolFailure } from "../ToolFailure.ts"
+import { queryOutcome } from "./QueryOutcome.ts"
+
+const asToolFailure = (error: { readonly message: string }) => new ToolFailure({ message: error.message })
+
+/** The connector of a name, among those that the run may use; an unknown one and a forbidden one read the same. */
+const connectorNamed = (context: RunContext, name: string): Effect.Effect<Connector, ToolFailure> => {
+  const found = context.connectors.find((connector) => connector.name === name)
+  if (found !== undefined) return Effect.succeed(found)
+  const names = context.connectors.map((connector) => connector.name).join(", ") || "none"
+  return Effect.fail(
+    new ToolFailure({ message: `the connector ${JSON.stringify(name)} is not available; available are: ${names}` })
+  )
+}
+
+/** `describe_tables`: the tables of one connector. */
+const describeTables = (context: RunContext, driver: ConnectorDriver["Service"]): BoundTool =>
+  bind(
+    DescribeTables,
+    Effect.fnUntraced(function* ({ connector: name, table }) {
+      const connector = yield* connectorNamed(context, name)
+      const tables = yield* Effect.mapError(driver.tables(connector), asToolFailure)
+      return { tables: table === undefined ? tables : tables.filter((candidate) => candidate.name === table) }
+    })
+  )
+
+/** `run_sql`: one read-only statement on one connector. */
+const runSql = (context: RunContext, driver: ConnectorDriver["Service"]): BoundTool =>
+  bind(
+    RunSql,
+    Effect.fnUntraced(function* ({ connector: name, sql, title }) {
+      const connector = yield* connectorNamed(context, name)
+      const content = CellContent.cases.Sql.make({ connectorId: connector.id, query: sql })
+      return yield* step(context, { title, content }, () =>
+        driver
+          .query(connector, sql, {
+            timeout: context.limits.statementTimeout,
+            maxRows: context.limits.maxRows,
+            maxBytes: context.limits.maxBytes
+          })
+          .pipe(
+            Effect.mapError(asToolFailure),
+            Effect.flatMap((table) => queryOutcome(context, table))
+          )
+      )
+    })
+  )
+
+/** The tools over connectors. */
+export const sqlTools = (context: RunContext, driver: ConnectorDriver["Service"]): ReadonlyArray<BoundTool> => [
+  describeTables(context, driver),
+  runSql(context, driver)
+]
