@@ -6,8 +6,8 @@
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { isInternal, isModule, manifestOf, publicPackages, root, sourcesIn } from "./packages.ts"
+import { join, posix } from "node:path"
+import { isEntry, isInternal, isModule, manifestOf, publicPackages, root, sourcesIn } from "./packages.ts"
 import type { Package } from "./packages.ts"
 import { command, main } from "./steps.ts"
 
@@ -31,12 +31,18 @@ const pathsIn = (folder: string, wanted: (path: string) => boolean): ReadonlyArr
     .filter(wanted)
     .map((path) => path.slice(0, -".ts".length))
 
-/** A program that imports every public module of every package. */
+/** A program that imports every public module of every package, and looks up the programs that they start. */
 const everything = (): string => {
-  const names = packages.flatMap((one) => opened(one).map((path) => join(one.name, path).replaceAll("\\", "/")))
-  const imports = names.map((name, index) => `import * as m${index} from "${name}"`)
-  const list = names.map((_, index) => `m${index}`).join(", ")
-  return [...imports, `console.log([${list}].length, "modules imported")`, ""].join("\n")
+  const modules = packages.flatMap((one) => opened(one).map((path) => posix.join(one.name, path)))
+  const entries = packages.flatMap(({ folder, name }) => pathsIn(folder, isEntry).map((path) => `${name}/${path}`))
+  return [
+    `import { createRequire } from "node:module"`,
+    ...modules.map((name, index) => `import * as m${index} from "${name}"`),
+    `console.log([${modules.map((_, index) => `m${index}`).join(", ")}].length, "modules imported")`,
+    `const entries: ReadonlyArray<string> = ${JSON.stringify(entries)}`,
+    `for (const name of entries) console.log("found", createRequire(import.meta.url).resolve(name))`,
+    ""
+  ].join("\n")
 }
 
 /** The stranger's other dependencies, at the versions that the workspace was tested with. */

@@ -68,8 +68,8 @@ export const sourcesIn = (folder: string): ReadonlyArray<string> =>
 /** Whether a path below `src` lies in a closed folder. */
 export const isInternal = (path: string): boolean => path.split("/").includes("internal")
 
-/**
- * Whether a path below `src` is a public module. Those are PascalCase; what starts in lower case is an entry of its
- * own, such as the program of a child process.
- */
+/** Whether a path below `src` is a public module: those are PascalCase. */
 export const isModule = (path: string): boolean => /(^|\/)[A-Z][^/]*$/.test(path) && !isInternal(path)
+
+/** Whether a path below `src` is a program of its own, such as a child process: those start in lower case. */
+export const isEntry = (path: string): boolean => !isModule(path) && !isInternal(path) && !/(^|\/)index\.ts$/.test(path)
