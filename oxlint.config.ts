@@ -18,6 +18,8 @@ export default defineConfig({
     "typescript/ban-ts-comment": "error",
     "typescript/consistent-type-assertions": ["error", { assertionStyle: "never" }],
     "import/no-cycle": ["error", { ignoreTypes: false }],
+    // `it.layer` hands its tests an `it` that has the layer.
+    "no-shadow": ["error", { allow: ["it"] }],
     "no-underscore-dangle": ["error", { allow: ["_tag"] }],
     // Small helpers beside their only use, and records copied with one field changed, are the style here.
     "unicorn/consistent-function-scoping": "off",
