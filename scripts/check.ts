@@ -13,6 +13,7 @@ await main([
   { name: "lint, import rules, cycles", run: () => command("oxlint", ["--deny-warnings"]) },
   { name: "format", run: () => command("oxfmt", ["--check"]) },
   { name: "barrels and exports", run: () => command("node", ["scripts/barrels.ts", "--check"]) },
+  { name: "pages", run: () => command("node", ["scripts/docs.ts", "--check"]) },
   { name: "Effect, published code", run: () => effect("tsconfig.lint.json") },
   { name: "Effect, everything else", run: () => effect("tsconfig.tests.json") }
 ])
