@@ -1,0 +1,81 @@
+/**
+ * The scalars of the wire: identifiers, moments and numbers, with the rules that requests are held to.
+ *
+ * Each carries its rule as `message`, in words that complete "`<field>: `", and its documentation on the encoded side,
+ * where the OpenAPI document reads it.
+ *
+ * Source: decisions.md §1.
+ */
+import { ConnectorId } from "@castellan/core/connector/Connector"
+import { ModelId } from "@castellan/core/model/Model"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+
+/**
+ * A UUID of the wire. Other programs write UUIDs in upper case too, so it is read in any case and written in lower
+ * case, which is the form that the domain knows.
+ */
+export const uuid = <Id extends string>(id: Schema.Codec<Id, string>, description: string): Schema.Codec<Id, string> =>
+  Schema.String.annotate({ format: "uuid", message: "must be a UUID", description }).pipe(
+    Schema.decodeTo(
+      id.annotate({ message: "must be a UUID" }),
+      SchemaTransformation.transform({ decode: (text) => text.toLowerCase(), encode: (canonical) => canonical })
+    )
+  )
+
+/** A moment: RFC 3339, UTC, with milliseconds. */
+export const timestamp = (description: string) =>
+  Schema.String.annotate({ format: "date-time", message: "must be an RFC 3339 date-time", description }).pipe(
+    Schema.decodeTo(Schema.DateTimeUtcFromString)
+  )
+
+/** A text without a rule. */
+export const text = (description: string) => Schema.String.annotate({ description, message: "must be a string" })
+
+/**
+ * A text of a request, bounded. Text that no store could keep as it is (NUL characters, halves of surrogate pairs) is
+ * refused rather than altered.
+ */
+export const boundedText = (bounds: { readonly minimum: number; readonly maximum: number }, description: string) => {
+  const limit = `of at most ${bounds.maximum.toLocaleString("en-US")} characters`
+  const message = bounds.minimum === 0 ? `must be a string ${limit}` : `must be a non-empty string ${limit}`
+  return Schema.String.annotate({ message, description }).check(
+    Schema.makeFilter((value: string) => value.trim().length >= bounds.minimum, { message }),
+    Schema.makeFilter((value: string) => value.isWellFormed() && !value.includes("\0"), {
+      message: "must be well-formed Unicode without NUL characters"
+    }),
+    Schema.isMaxLength(bounds.maximum, { message, description })
+  )
+}
+
+/** A switch. */
+export const flag = (description: string) => Schema.Boolean.annotate({ description, message: "must be true or false" })
+
+/** A count of something that is there: a whole number, 0 or more. */
+export const count = (description: string) =>
+  Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description })
+
+/** An integer of a request, within bounds that its message states. */
+export const integerBetween = (minimum: number, maximum: number, description: string) => {
+  const message = `must be an integer between ${minimum} and ${maximum}`
+  return Schema.Number.annotate({ message }).check(
+    Schema.isInt({ message }),
+    Schema.isBetween({ minimum, maximum }, { message, description })
+  )
+}
+
+/** One of a few words; the message lists them. */
+export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words, description: string) =>
+  Schema.Literals(words).annotate({ message: `must be one of ${words.join(", ")}`, description })
+
+/** The number of a connector in a request. */
+export const connectorId = ConnectorId.annotate({
+  message: "must be a connector's id, a positive integer",
+  description: "A connector's id, from `GET /v2/connectors`"
+})
+
+/** The id of a model in a request. */
+export const modelId = ModelId.annotate({
+  message: "must be a model's id, 1 to 200 visible ASCII characters",
+  description: "A model's id, from `GET /v2/models`"
+})
