@@ -19,7 +19,4 @@ export type ClientMetadata = typeof ClientMetadata.Type
 
 /** Whether two principals speak for the same end user: equal, non-empty metadata. The order of fields is no matter. */
 export const sameClient = (a: ClientMetadata | undefined, b: ClientMetadata | undefined): boolean =>
-  a !== undefined &&
-  b !== undefined &&
-  Object.keys(a.attributes).length > 0 &&
-  Equal.equals(a.attributes, b.attributes)
+  a !== undefined && b !== undefined && Object.keys(a.attributes).length > 0 && Equal.equals(a.attributes, b.attributes)

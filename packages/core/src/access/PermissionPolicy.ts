@@ -7,6 +7,4 @@ import type { Principal } from "./Principal.ts"
 
 /** Allows when an effective role grants the permission; denies otherwise, by default. */
 export const requires = (principal: Principal, permission: Permission): Decision =>
-  principal.holds(permission)
-    ? allow(permission)
-    : deny("permission", `permission denied: ${permission} is required`)
+  principal.holds(permission) ? allow(permission) : deny("permission", `permission denied: ${permission} is required`)

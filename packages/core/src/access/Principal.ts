@@ -45,7 +45,11 @@ export class Principal extends Schema.Class<Principal>("@castellan/core/access/P
   }
 }
 
-/** The principal of the use case that is running. */
+/**
+ * The principal of the use case that is running. It is handed over with every request.
+ *
+ * @effect-leakable-service
+ */
 export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(
-  "@castellan/core/access/CurrentPrincipal"
+  "@castellan/core/access/Principal/CurrentPrincipal"
 ) {}

@@ -143,7 +143,11 @@ export const layer: Layer.Layer<
       ])
     })
 
-    const converse = Effect.fnUntraced(function* (context: RunContext, message: Message.Message, usage: Ref.Ref<RunUsage>) {
+    const converse = Effect.fnUntraced(function* (
+      context: RunContext,
+      message: Message.Message,
+      usage: Ref.Ref<RunUsage>
+    ) {
       const { run } = context
       const tools = [
         ...(run.tools.ontology ? ontologyTools(context, { driver, engine }) : []),
@@ -154,7 +158,8 @@ export const layer: Layer.Layer<
       for (let step = 1; step <= limits.maxSteps; step++) {
         const used = yield* Ref.get(usage)
         const left = limits.maxOutputTokens - used.outputTokens
-        if (left <= 0) return yield* new AnalystFailure({ message: "the run used up its tokens before it had an answer" })
+        if (left <= 0)
+          return yield* new AnalystFailure({ message: "the run used up its tokens before it had an answer" })
         const mustAnswer = step === limits.maxSteps || used.toolCalls >= limits.maxToolCalls
         const offered = mustAnswer ? [] : tools
         const turn = yield* takeTurn(
@@ -183,7 +188,9 @@ export const layer: Layer.Layer<
           const { toolCalls } = yield* Ref.updateAndGet(usage, (sum) => addUsage(sum, oneToolCall))
           const refused = toolCalls > limits.maxToolCalls
           const result = yield* Effect.result(
-            refused ? Effect.fail({ message: "the run has used up its tool calls; answer now" }) : Toolbox.call(offered, call)
+            refused
+              ? Effect.fail({ message: "the run has used up its tool calls; answer now" })
+              : Toolbox.call(offered, call)
           )
           messages.push(
             ModelMessage.cases.ToolResult.make({

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as Result from "effect/Result"
 import { Cell, CellContent, type CellId, CellStatus } from "../chat/Cell.ts"
-import { CellEvent, transition } from "../chat/CellState.ts"
+import { type CellEvent, transition } from "../chat/CellState.ts"
 import { RunEvent } from "../run/RunEvent.ts"
 import type { RunContext } from "./RunContext.ts"
 

@@ -66,7 +66,8 @@ export const DescribeTables = {
 /** `run_sql`: one read-only statement on one connector. */
 export const RunSql = {
   name: "run_sql",
-  description: "Runs one read-only SQL statement on a connector. Prefer query_ontology where the ontology has the data.",
+  description:
+    "Runs one read-only SQL statement on a connector. Prefer query_ontology where the ontology has the data.",
   parameters: Schema.Struct({
     title,
     connector: Schema.String.annotate({ description: "Name of the connector" }),

@@ -15,7 +15,10 @@ export interface BoundTool {
 }
 
 /** A tool as it is declared: see `Tool.ts`. */
-export interface ToolDeclaration<Parameters extends Schema.Codec<unknown, unknown>, Output extends Schema.Codec<unknown, unknown>> {
+export interface ToolDeclaration<
+  Parameters extends Schema.Codec<unknown, unknown>,
+  Output extends Schema.Codec<unknown, unknown>
+> {
   readonly name: string
   readonly description: string
   readonly parameters: Parameters
@@ -25,7 +28,10 @@ export interface ToolDeclaration<Parameters extends Schema.Codec<unknown, unknow
 /** A JSON Schema document of a tool's parameters, references inside. */
 const parametersOf = (schema: Schema.Codec<unknown, unknown>): ToolDescription["parameters"] => {
   const document = Schema.toJsonSchemaDocument(Schema.toCodecJson(schema))
-  return { ...document.schema, ...(Object.keys(document.definitions).length === 0 ? {} : { $defs: document.definitions }) }
+  return {
+    ...document.schema,
+    ...(Object.keys(document.definitions).length === 0 ? {} : { $defs: document.definitions })
+  }
 }
 
 /** Binds a declared tool to its handler. */
@@ -50,6 +56,8 @@ export const bind = <Parameters extends Schema.Codec<unknown, unknown>, Output e
 export const call = (offered: ReadonlyArray<BoundTool>, request: ToolCall): Effect.Effect<string, ToolFailure> => {
   const tool = offered.find((candidate) => candidate.description.name === request.name)
   return tool === undefined
-    ? Effect.fail(new ToolFailure({ message: `the tool ${JSON.stringify(request.name.slice(0, 80))} is not available` }))
+    ? Effect.fail(
+        new ToolFailure({ message: `the tool ${JSON.stringify(request.name.slice(0, 80))} is not available` })
+      )
     : tool.run(request.arguments)
 }

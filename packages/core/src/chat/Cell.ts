@@ -4,7 +4,7 @@
  * Source: decisions.md §4 ("Cell").
  */
 import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { AssetId } from "../asset/Asset.ts"
 import { ConnectorId } from "../connector/Connector.ts"

@@ -190,9 +190,7 @@ export const layer: Layer.Layer<
         // Kept and handed over in one step: a client that leaves in between must not leave a run that nobody starts.
         return yield* Effect.uninterruptible(
           Effect.tap(
-            question.chatId === undefined
-              ? open(principal, question)
-              : proceed(principal, question, question.chatId),
+            question.chatId === undefined ? open(principal, question) : proceed(principal, question, question.chatId),
             (run) => runner.start(run)
           )
         )
@@ -202,7 +200,12 @@ export const layer: Layer.Layer<
         yield* Stream.runDrain(log.follow(run.id, 0))
         const ended = yield* store.run(run.organizationId, run.id)
         const entries = yield* log.read(run.id, 0)
-        return yield* Effect.fromResult(Answer.ofRun(Option.getOrElse(ended, () => run), entries))
+        return yield* Effect.fromResult(
+          Answer.ofRun(
+            Option.getOrElse(ended, () => run),
+            entries
+          )
+        )
       }),
 
       list: Effect.fn("Chats.list")(function* (query) {

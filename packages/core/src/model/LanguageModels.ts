@@ -6,7 +6,7 @@
 import * as Context from "effect/Context"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
-import { ModelId } from "./Model.ts"
+import type { ModelId } from "./Model.ts"
 
 /** A tool as the model sees it. `parameters` is a JSON Schema document of an object. */
 export const ToolDescription = Schema.Struct({

@@ -38,9 +38,7 @@ const doneOf = (run: Run): RunEvent => {
 }
 
 /** Carries runs out in this process. */
-export const layer = (
-  options: InProcessRunnerOptions = {}
-): Layer.Layer<Runner, never, Analyst | ChatStore | RunLog> =>
+export const layer = (options: InProcessRunnerOptions = {}): Layer.Layer<Runner, never, Analyst | ChatStore | RunLog> =>
   Layer.effect(
     Runner,
     Effect.gen(function* () {
@@ -100,27 +98,27 @@ export const layer = (
       const carryOut = Effect.fnUntraced(function* (queued: Run) {
         const usage = yield* Ref.make(queued.usage)
         const current = yield* Ref.make(queued)
-        yield* turns.withPermits(1)(execute(queued, usage, current)).pipe(
-          Effect.onExit((exit) =>
-            Effect.gen(function* () {
-              yield* end(yield* Ref.get(current), exit, yield* Ref.get(usage))
-            })
-          ),
-          Effect.tapCause((cause) =>
-            Cause.hasDies(cause) ? Effect.logError("a run failed unexpectedly", cause) : Effect.void
-          ),
-          Effect.annotateLogs({ run: queued.id, organization: queued.organizationId }),
-          // The outcome is in the store and in the log; nobody awaits the fiber for it.
-          Effect.ignore
-        )
+        yield* turns
+          .withPermits(1)(execute(queued, usage, current))
+          .pipe(
+            Effect.onExit((exit) =>
+              Effect.gen(function* () {
+                yield* end(yield* Ref.get(current), exit, yield* Ref.get(usage))
+              })
+            ),
+            Effect.tapCause((cause) =>
+              Cause.hasDies(cause) ? Effect.logError("a run failed unexpectedly", cause) : Effect.void
+            ),
+            Effect.annotateLogs({ run: queued.id, organization: queued.organizationId }),
+            // The outcome is in the store and in the log; nobody awaits the fiber for it.
+            Effect.ignore
+          )
       })
 
       return Runner.of({
         // Started at once: a fiber that is interrupted before its first step would leave its run queued for good.
         start: (run) =>
-          Effect.asVoid(
-            FiberMap.run(fibers, run.id, carryOut(run), { onlyIfMissing: true, startImmediately: true })
-          ),
+          Effect.asVoid(FiberMap.run(fibers, run.id, carryOut(run), { onlyIfMissing: true, startImmediately: true })),
         cancel: Effect.fn("Runner.cancel")(function* (id) {
           const fiber = yield* FiberMap.get(fibers, id)
           if (Option.isNone(fiber)) return false
