@@ -1,0 +1,50 @@
+/**
+ * A semantic model of fixed sources: for tests of whatever stands on the `OntologyEngine` port, without a compiler.
+ *
+ * Its language has one statement, `run: <source>`, which becomes `select * from <source>` on the source's connector.
+ */
+import type { OntologySource } from "@castellan/core/ontology/Ontology"
+import {
+  OntologyEngine,
+  OntologyError,
+  type OntologyInput,
+  type PreparedQuery
+} from "@castellan/core/ontology/OntologyEngine"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+/** The source over the scripted table `sales`, on the connector `warehouse`. */
+export const salesSource: OntologySource = {
+  name: "sales",
+  connector: "warehouse",
+  label: "Sales",
+  synonyms: ["revenue"],
+  fields: [
+    { name: "region", kind: "dimension", type: "text", label: "Region", synonyms: [] },
+    { name: "total", kind: "measure", type: "number", label: "Total", synonyms: [], unit: "USD" }
+  ],
+  views: []
+}
+
+const problem = (column: number, message: string) =>
+  new OntologyError({ problems: [{ path: "query", line: 1, column, message }] })
+
+/** A model of these sources. Whoever may not use a source's connector does not see the source. */
+export const layer = (sources: ReadonlyArray<OntologySource> = [salesSource]): Layer.Layer<OntologyEngine> =>
+  Layer.succeed(OntologyEngine, {
+    describe: (input) =>
+      Effect.succeed(
+        sources.filter((source) => input.connectors.some((connector) => connector.name === source.connector))
+      ),
+    prepare: Effect.fn("ScriptedOntology.prepare")(function* (input: OntologyInput, query: string) {
+      const name = /^\s*run:\s*([A-Za-z_]\w*)\s*$/u.exec(query)?.[1]
+      if (name === undefined) return yield* problem(1, "expected `run: <source>`")
+      const source = sources.find((candidate) => candidate.name === name)
+      const connector = input.connectors.find((candidate) => candidate.name === source?.connector)
+      if (source === undefined || connector === undefined) {
+        return yield* problem(6, `reference to undefined source ${name}`)
+      }
+      const prepared: PreparedQuery = { connector, sql: `select * from ${source.name}` }
+      return prepared
+    })
+  })
