@@ -1,0 +1,111 @@
+/**
+ * One chart from beginning to end: specification and result in, picture out.
+ *
+ *     safety → schema → fields, types and time → rows → house style → layout → SVG → bitmap
+ *
+ * Each step either passes on something that the next one can rely on, or says what is wrong and where.
+ */
+import type { ResultTable } from "@castellan/core/connector/ResultTable"
+import { Resvg } from "@resvg/resvg-js"
+import * as Result from "effect/Result"
+import * as ChartData from "../data/ChartData.ts"
+import * as Binding from "../specification/Binding.ts"
+import {
+  isArray,
+  isObject,
+  sentence,
+  without,
+  type Json,
+  type JsonObject,
+  type Problem
+} from "../specification/Json.ts"
+import * as Safety from "../specification/Safety.ts"
+import * as SpecificationSchema from "../specification/SpecificationSchema.ts"
+import * as Fonts from "../theme/Fonts.ts"
+import * as Theme from "../theme/Theme.ts"
+import type { Reply, Request } from "./Protocol.ts"
+import * as Scene from "./Scene.ts"
+
+/** The largest SVG document, in characters. */
+const largestSvg = 8_000_000
+
+/** Draws one chart. */
+export const draw = async (request: Request, fontFiles: ReadonlyArray<string>): Promise<Reply> => {
+  const prepared = prepare(request.specification, request.data)
+  if (Result.isFailure(prepared)) return refused(prepared.failure)
+  const specification = prepared.success
+  if (!SpecificationSchema.isSpecification(specification)) {
+    const problem = SpecificationSchema.check(specification)
+    return {
+      _tag: "Failed",
+      message: problem === undefined ? "the typeset specification is not valid" : sentence(problem)
+    }
+  }
+  const scene = await Scene.layOut(specification)
+  if (Result.isFailure(scene)) return refused(scene.failure)
+  const svg = await scene.success.view.toSVG()
+  scene.success.close()
+  if (svg.length > largestSvg) return refused({ place: [], message: "the chart draws too much: aggregate the data" })
+  return { _tag: "Drawn", specification: JSON.stringify(specification), svg, png: bitmap(svg, fontFiles) }
+}
+
+const refused = (problem: Problem): Reply => ({ _tag: "Refused", message: sentence(problem) })
+
+/** What the house decides, whatever a specification says. */
+const housekeeping = ["$schema", "config", "data", "background", "padding", "autosize"] as const
+
+const prepare = (written: JsonObject, table: ResultTable): Result.Result<JsonObject, Problem> =>
+  Result.gen(function* () {
+    const unsafe = Safety.check(written)
+    if (unsafe !== undefined) return yield* Result.fail(unsafe)
+    const specification = withoutData(without(written, ...housekeeping))
+    const invalid = SpecificationSchema.check(specification)
+    if (invalid !== undefined) return yield* Result.fail(invalid)
+    const bound = yield* Binding.bind(specification, ChartData.scopeOf(table), ChartData.distinctIn(table))
+    const rows = yield* ChartData.rows(table, mentioned(bound.specification, table), bound.uses)
+    return {
+      $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+      ...bound.specification,
+      data: { values: rows },
+      config: Theme.config
+    }
+  })
+
+/** Views inside a specification draw the same result: what they say about their data is nothing or a name. */
+const withoutData = (value: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => key !== "data")
+      .map(([key, inner]): [string, Json] => {
+        if (isArray(inner)) return [key, inner.map((each) => (isObject(each) ? withoutData(each) : each))]
+        return [key, key === "spec" && isObject(inner) ? withoutData(inner) : inner]
+      })
+  )
+
+/** The columns whose names occur in some text of the specification. One too many costs little, one too few a chart. */
+const mentioned = (specification: JsonObject, table: ResultTable): ReadonlySet<string> => {
+  const text = JSON.stringify(specification)
+  const written = (name: string): string => JSON.stringify(name).slice(1, -1)
+  return new Set(
+    table.columns
+      .map(({ name }) => name)
+      .filter((name) => text.includes(written(name)) || text.includes(written(name.replaceAll(/[\\.[\]]/g, "\\$&"))))
+  )
+}
+
+const bitmap = (svg: string, fontFiles: ReadonlyArray<string>): Uint8Array => {
+  const picture = new Resvg(svg, {
+    background: "#ffffff",
+    fitTo: { mode: "zoom", value: 2 },
+    font: {
+      loadSystemFonts: false,
+      fontFiles: [...Fonts.files, ...fontFiles],
+      defaultFontFamily: Fonts.family,
+      sansSerifFamily: Fonts.family,
+      serifFamily: Fonts.family,
+      monospaceFamily: Fonts.family
+    }
+  })
+  // A copy of its own, so that the whole buffer can be handed over without copying it again.
+  return new Uint8Array(picture.render().asPng())
+}
