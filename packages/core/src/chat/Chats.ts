@@ -79,6 +79,10 @@ export class Chats extends Context.Service<
     ) => Effect.Effect<{ readonly cells: ReadonlyArray<Cell>; readonly hasMore: boolean }, Failure, CurrentPrincipal>
     /** The run to follow: the one in progress, else the last. */
     readonly latestRun: (id: ChatId) => Effect.Effect<Run, Failure, CurrentPrincipal>
+    /** The runs of a chat, oldest first. */
+    readonly runs: (id: ChatId) => Effect.Effect<ReadonlyArray<Run>, Failure, CurrentPrincipal>
+    /** A run's place among those of its chat, from 0. It never changes. */
+    readonly numberOf: (run: Run) => Effect.Effect<number>
     /** Cancels the run in progress, and returns when it has ended; false when there is none. */
     readonly cancel: (id: ChatId) => Effect.Effect<boolean, Failure, CurrentPrincipal>
   }
@@ -249,6 +253,19 @@ export const layer: Layer.Layer<
         const run = (yield* store.runs(principal.organizationId, id)).at(-1)
         if (run === undefined) return yield* new NotFound({ message: "the chat has no run" })
         return run
+      }),
+
+      runs: Effect.fn("Chats.runs")(function* (id) {
+        const principal = yield* CurrentPrincipal
+        yield* load(id, principal, "read")
+        return yield* store.runs(principal.organizationId, id)
+      }),
+
+      numberOf: Effect.fn("Chats.numberOf")(function* (run) {
+        // The first run of a chat needs no look-up, and most chats have one.
+        if (!run.isContinuation) return 0
+        const runs = yield* store.runs(run.organizationId, run.chatId)
+        return runs.findIndex(({ id }) => id === run.id)
       }),
 
       cancel: Effect.fn("Chats.cancel")(function* (id) {
