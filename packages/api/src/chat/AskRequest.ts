@@ -42,7 +42,7 @@ export const ToolsWire = Schema.Struct({
 }).annotate({
   identifier: "Tools",
   description: "Which tools the run may use. A field that is absent has its default",
-  message: "must be an object"
+  message: "must be a JSON object"
 })
 export type ToolsWire = typeof ToolsWire.Type
 
@@ -94,9 +94,7 @@ const formFields = {
   question,
   chat_id: Schema.optionalKey(chatId),
   model: Schema.optionalKey(model),
-  tools: Schema.optionalKey(
-    Schema.fromJsonString(ToolsWire).annotate({ description: "The tools, as JSON", message: "must be a JSON object" })
-  ),
+  tools: Schema.optionalKey(Schema.fromJsonString(ToolsWire)),
   connector_ids: Schema.optionalKey(ConnectorIdParts)
 }
 

@@ -9,7 +9,6 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
-import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Authentication.ts"
 import {
   CancelledError,
@@ -26,7 +25,7 @@ import { documented } from "../openapi/Documentation.ts"
 import { uuid } from "../wire/WireValue.ts"
 import { AskForm, AskRequest } from "./AskRequest.ts"
 import { ListCellsQuery, ListChatsQuery } from "./ChatQueries.ts"
-import { ChatStreamEvent } from "./ChatStreamEvent.ts"
+import { ChatStreamFrame, ResumptionHeaders } from "./ChatStreamFrame.ts"
 import { AnswerWire, CancellationWire, CellListWire, ChatListWire, ChatViewWire } from "./ChatWire.ts"
 
 /** The id of a chat in a path. A malformed one reads as not found: see `SchemaErrors`. */
@@ -35,32 +34,8 @@ const params = { id: uuid(ChatId, "The chat's id") }
 /** What decoding reports of a query or a body: the input of the field that was refused, for the message. */
 const reportInput = { reportInput: true } as const
 
-/**
- * One frame of the stream: `id` grows within a chat and is what `Last-Event-ID` takes; the frame has no `event`
- * line, so a browser's `EventSource` hands it to `onmessage`; `data` is a `ChatStreamEvent` as JSON.
- */
-export const ChatStreamFrame = Schema.Struct({
-  id: Schema.optional(Schema.String),
-  event: Schema.optional(Schema.String),
-  data: Schema.fromJsonString(ChatStreamEvent)
-})
-export type ChatStreamFrame = typeof ChatStreamFrame.Type
-
 /** The event stream of a run. */
-export const ChatStream = HttpApiSchema.StreamSse({ events: ChatStreamFrame })
-
-/** Where a follower of a stream was cut off. */
-const resumption = {
-  "last-event-id": Schema.optionalKey(
-    Schema.Union([
-      Schema.Literal(""),
-      Schema.String.check(Schema.isPattern(/^(0|[1-9][0-9]{0,15})$/, { message: "must be the id of an event" }))
-    ]).annotate({
-      message: "must be the id of an event",
-      description: "The id of the last event that was received: the stream goes on after it, without a gap or a repeat"
-    })
-  )
-}
+const ChatStream = HttpApiSchema.StreamSse({ events: ChatStreamFrame })
 
 const ask = HttpApiEndpoint.post("ask", "/", {
   payload: [AskRequest, AskForm],
@@ -146,7 +121,7 @@ const cells = HttpApiEndpoint.get("cells", "/:id/cells", {
 
 const follow = HttpApiEndpoint.get("follow", "/:id/stream", {
   params,
-  headers: resumption,
+  headers: ResumptionHeaders,
   success: ChatStream,
   error: [PermissionDeniedError, NotFoundError]
 }).annotateMerge(

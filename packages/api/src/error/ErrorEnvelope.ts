@@ -55,58 +55,50 @@ const envelopeOf = <const Code extends ErrorCode>(code: Code, identifier: string
     })
   }).annotate({ identifier, description, examples: [{ error: { code, message: defaultMessage[code] } }] })
 
-/** What tells one error of the domain apart on the wire. */
+/** How one error of the domain goes into its envelope. */
 interface Envelope<Code extends ErrorCode, E> {
+  readonly wire: ReturnType<typeof envelopeOf<Code>>
   readonly code: Code
-  /** The name of the schema in the OpenAPI document. */
-  readonly identifier: string
-  readonly description: string
   readonly error: Schema.Codec<E, unknown>
   readonly make: (message: string) => E
-  /** The status, where HTTP has a more exact one than the code's own. */
-  readonly status?: number
 }
 
-/** A codec from the envelope to an error of the domain. */
-const asEnvelope = <const Code extends ErrorCode, E extends { readonly message: string }>(options: Envelope<Code, E>) =>
-  envelopeOf(options.code, options.identifier, options.description)
+/** A codec from the envelope to an error of the domain, at a status. */
+const asEnvelope = <const Code extends ErrorCode, E extends { readonly message: string }>(
+  { code, error, make, wire }: Envelope<Code, E>,
+  status: number = errorStatus[code]
+) =>
+  wire
     .pipe(
       Schema.decodeTo(
-        Schema.toType(options.error),
+        Schema.toType(error),
         SchemaTransformation.transform({
-          decode: (wire): E => options.make(wire.error.message),
-          encode: ({ message }: E) => ({ error: { code: options.code, message } })
+          decode: (sent): E => make(sent.error.message),
+          encode: ({ message }: E) => ({ error: { code, message } })
         })
       )
     )
-    .pipe(HttpApiSchema.status(options.status ?? errorStatus[options.code]))
+    .pipe(HttpApiSchema.status(status))
 
 const invalidRequest = {
+  wire: envelopeOf(
+    "invalid_request",
+    "InvalidRequestError",
+    "The request is malformed; the message names the field and the rule"
+  ),
   code: "invalid_request",
-  identifier: "InvalidRequestError",
   error: InvalidRequest,
   make: (message: string) => new InvalidRequest({ message })
 } as const
 
 /** 400: the request is malformed; the message names the field and the rule. */
-export const InvalidRequestError = asEnvelope({
-  ...invalidRequest,
-  description: "The request is malformed; the message names the field and the rule"
-})
+export const InvalidRequestError = asEnvelope(invalidRequest)
 
 /** 413: the body, or one of its parts, is larger than is taken. */
-export const ContentTooLargeError = asEnvelope({
-  ...invalidRequest,
-  description: "The request is malformed; the message names the field and the rule",
-  status: requestStatus.contentTooLarge
-})
+export const ContentTooLargeError = asEnvelope(invalidRequest, requestStatus.contentTooLarge)
 
 /** 415: the body's media type is none of those that the operation takes. */
-export const UnsupportedMediaTypeError = asEnvelope({
-  ...invalidRequest,
-  description: "The request is malformed; the message names the field and the rule",
-  status: requestStatus.unsupportedMediaType
-})
+export const UnsupportedMediaTypeError = asEnvelope(invalidRequest, requestStatus.unsupportedMediaType)
 
 /** 401: there is no valid bearer value. */
 export const UnauthenticatedError = Unauthenticated.pipe(
@@ -131,36 +123,36 @@ export const UnauthenticatedError = Unauthenticated.pipe(
 
 /** 403: the caller is known, sees the object, and may not do this. */
 export const PermissionDeniedError = asEnvelope({
+  wire: envelopeOf("permission_denied", "PermissionDeniedError", "The caller may not do this"),
   code: "permission_denied",
-  identifier: "PermissionDeniedError",
-  description: "The caller may not do this",
   error: PermissionDenied,
   make: (message) => new PermissionDenied({ message })
 })
 
 /** 404: there is no such object, or it is hidden from the caller. */
 export const NotFoundError = asEnvelope({
+  wire: envelopeOf("not_found", "NotFoundError", "There is no such resource, or the caller may not see it"),
   code: "not_found",
-  identifier: "NotFoundError",
-  description: "There is no such resource, or the caller may not see it",
   error: NotFound,
   make: (message) => new NotFound({ message })
 })
 
 /** 409: the object is not in a state that allows this. */
 export const ConflictError = asEnvelope({
+  wire: envelopeOf(
+    "conflict",
+    "ConflictError",
+    "The resource is not in a state that allows this; the message says the state"
+  ),
   code: "conflict",
-  identifier: "ConflictError",
-  description: "The resource is not in a state that allows this; the message says the state",
   error: Conflict,
   make: (message) => new Conflict({ message })
 })
 
 /** 422: a run ended without an answer. */
 export const ExecutionFailedError = asEnvelope({
+  wire: envelopeOf("execution_failed", "ExecutionFailedError", "The run ended without an answer"),
   code: "execution_failed",
-  identifier: "ExecutionFailedError",
-  description: "The run ended without an answer",
   error: ExecutionFailed,
   make: (message) => new ExecutionFailed({ message })
 })
@@ -193,27 +185,28 @@ export const RateLimitExceededError = RateLimitExceeded.pipe(
 
 /** 499: the run was cancelled before it answered. */
 export const CancelledError = asEnvelope({
+  wire: envelopeOf("cancelled", "CancelledError", "The run was cancelled before it answered"),
   code: "cancelled",
-  identifier: "CancelledError",
-  description: "The run was cancelled before it answered",
   error: Cancelled,
   make: (message) => new Cancelled({ message })
 })
 
 /** 500: an unexpected error of the server; its cause is in the log alone. */
 export const InternalError = asEnvelope({
+  wire: envelopeOf(
+    "internal",
+    "InternalError",
+    "An unexpected error of the server; the request id leads to it in the server's log"
+  ),
   code: "internal",
-  identifier: "InternalError",
-  description: "An unexpected error of the server; the request id leads to it in the server's log",
   error: Internal,
   make: (message) => new Internal({ message })
 })
 
 /** 504: the run, or the request, went past its time limit. */
 export const TimeoutError = asEnvelope({
+  wire: envelopeOf("timeout", "TimeoutError", "The run, or the request, went past its time limit"),
   code: "timeout",
-  identifier: "TimeoutError",
-  description: "The run, or the request, went past its time limit",
   error: TimedOut,
   make: (message) => new TimedOut({ message })
 })

@@ -47,11 +47,13 @@ const ruleAt = (issue: SchemaIssue.Issue): string | undefined => {
   }
 }
 
-const fallback = (issue: SchemaIssue.Issue): string => {
-  const [first] = SchemaIssue.makeFormatterStandardSchemaV1()(issue).issues
-  const text = first?.message ?? "Expected a valid value"
-  return /^Expected /.test(text) ? text.replace(/^Expected /, "must be ").replace(/, got .*$/s, "") : text
-}
+/** A rule in the words of this package; Effect's own say "Expected …, got …". */
+const asRule = (message: string): string =>
+  message.startsWith("Expected ") ? message.replace(/^Expected /, "must be ").replace(/, got .*$/s, "") : message
+
+/** The rule of an issue whose schema states none. */
+const fallback = (issue: SchemaIssue.Issue): string =>
+  SchemaIssue.makeFormatterStandardSchemaV1()(issue).issues[0]?.message ?? "must be a valid value"
 
 /** Walks down to the first issue, and keeps the innermost rule that was stated on the way within its field. */
 const find = (
@@ -116,5 +118,5 @@ const echo = (issue: SchemaIssue.Issue): string => {
 export const format = (issue: SchemaIssue.Issue): string => {
   const { origin, path, rule } = find(issue, [], issue, undefined)
   const field = path.length === 0 ? "body" : formatPath(path)
-  return `${field}: ${rule}${echo(origin)}`
+  return `${field}: ${asRule(rule)}${echo(origin)}`
 }

@@ -40,6 +40,7 @@ export const boundedText = (bounds: { readonly minimum: number; readonly maximum
   const limit = `of at most ${bounds.maximum.toLocaleString("en-US")} characters`
   const message = bounds.minimum === 0 ? `must be a string ${limit}` : `must be a non-empty string ${limit}`
   return Schema.String.annotate({ message, description }).check(
+    Schema.isMinLength(bounds.minimum, { message }),
     Schema.makeFilter((value: string) => value.trim().length >= bounds.minimum, { message }),
     Schema.makeFilter((value: string) => value.isWellFormed() && !value.includes("\0"), {
       message: "must be well-formed Unicode without NUL characters"

@@ -1,0 +1,59 @@
+/**
+ * The frames of the event stream: how an event of a run is written as a server-sent event, and how a follower says
+ * where it was cut off.
+ *
+ * A frame has an `id`, the event's sequence number, which grows by one, and `data`, a `ChatStreamEvent` as JSON on one
+ * line. It has no `event` line, so that a browser's `EventSource` hands it to `onmessage`.
+ *
+ * Source: decisions.md §4 ("The stream").
+ */
+import type { RunLogEntry } from "@castellan/core/run/RunEvent"
+import * as Schema from "effect/Schema"
+import type { SignAsset } from "../asset/AssetWire.ts"
+import { ChatStreamEvent, ofRunEvent } from "./ChatStreamEvent.ts"
+
+/** A frame as a client reads it. */
+export const ChatStreamFrame = Schema.Struct({
+  id: Schema.optional(Schema.String),
+  event: Schema.optional(Schema.String),
+  data: Schema.fromJsonString(ChatStreamEvent)
+})
+export type ChatStreamFrame = typeof ChatStreamFrame.Type
+
+const encodeEvent = Schema.encodeSync(ChatStreamEvent)
+
+/** The JSON of an event. Text, which is most of a stream, has nothing to encode. */
+const toJson = (event: ChatStreamEvent): string => JSON.stringify(event.type === "text" ? event : encodeEvent(event))
+
+/**
+ * The text of an entry's frame. It depends on the entry alone, but for an asset's signed addresses, which are as fresh
+ * as the moment of the call: a frame that is shared between followers must not be kept longer than they live.
+ */
+export const encode = (entry: RunLogEntry, sign: SignAsset): string =>
+  // JSON has no raw line break, so one `data` line holds it.
+  `id: ${entry.sequence}\ndata: ${toJson(ofRunEvent(entry.event, sign))}\n\n`
+
+/** A comment, sent every 15 seconds: it keeps the connection open, and clients do not see it. */
+export const heartbeat = ": heartbeat\n\n"
+
+/** Seconds between two heartbeats. Source: decisions.md §4 ("a comment every 15 s keeps it open"). */
+export const heartbeatSeconds = 15
+
+const rule = "must be the id of an event"
+
+/** The header by which a follower says which event it received last. Some clients send it empty at first. */
+export const ResumptionHeaders = Schema.Struct({
+  "last-event-id": Schema.optionalKey(
+    Schema.String.annotate({ message: rule }).check(
+      Schema.isPattern(/^([0-9]{1,15})?$/, {
+        message: rule,
+        description:
+          "The id of the last event that was received: the stream goes on after it, without a gap or a repeat"
+      })
+    )
+  )
+})
+export type ResumptionHeaders = typeof ResumptionHeaders.Type
+
+/** The sequence number after which a stream goes on; 0 is the start. */
+export const resumeAfter = (headers: ResumptionHeaders): number => Number(headers["last-event-id"] ?? "")

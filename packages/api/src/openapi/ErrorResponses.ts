@@ -1,0 +1,101 @@
+/**
+ * The answers that are errors, as the OpenAPI document shares them between operations.
+ *
+ * Source: decisions.md §1, §2.
+ */
+import type { ErrorCode } from "@castellan/core/error/Failure"
+import type * as Schema from "effect/Schema"
+import { type ErrorEnvelope, envelope } from "../error/ErrorEnvelope.ts"
+
+/** An answer that operations share. */
+interface ErrorResponse {
+  /** Its name in the document. */
+  readonly name: string
+  readonly description: string
+  readonly example: Schema.Json
+  /** Its own headers, in lower case. */
+  readonly headers?: Readonly<Record<string, Schema.Json>>
+}
+
+const example = (code: ErrorCode, message: string): Schema.Json => {
+  const { error }: ErrorEnvelope = envelope(code, message)
+  return { error: { code: error.code, message: error.message } }
+}
+
+/** The shared answer of each status. */
+export const errorResponses: Readonly<Record<string, ErrorResponse>> = {
+  "400": {
+    name: "BadRequest",
+    description: "The request is malformed; the message names the field and the rule",
+    example: example("invalid_request", "limit: must be an integer between 1 and 100, got 500")
+  },
+  "401": {
+    name: "Unauthorized",
+    description: "The bearer value is missing, malformed, unknown, expired or revoked",
+    example: example("unauthenticated", "invalid API key: API key not found"),
+    headers: {
+      "www-authenticate": {
+        description: "The scheme that is asked for",
+        schema: { type: "string" },
+        example: "Bearer"
+      }
+    }
+  },
+  "403": {
+    name: "Forbidden",
+    description: "The caller may not do this",
+    example: example("permission_denied", "permission denied: chat:write is required")
+  },
+  "404": {
+    name: "NotFound",
+    description: "There is no such resource, or the caller may not see it; a malformed id reads the same",
+    example: example("not_found", "chat not found")
+  },
+  "409": {
+    name: "Conflict",
+    description: "The resource is not in a state that allows this; the message says the state",
+    example: example("conflict", "a run of this chat is in progress")
+  },
+  "413": {
+    name: "ContentTooLarge",
+    description: "The body is larger than is taken",
+    example: example("invalid_request", "body: is too large")
+  },
+  "415": {
+    name: "UnsupportedMediaType",
+    description: "The body's media type is none of those that the operation takes",
+    example: example("invalid_request", "Content-Type: must be application/json or multipart/form-data")
+  },
+  "422": {
+    name: "UnprocessableContent",
+    description: "The run ended without an answer",
+    example: example("execution_failed", "the model did not answer")
+  },
+  "429": {
+    name: "TooManyRequests",
+    description: "Too many requests, or a budget is used up",
+    example: example("rate_limit_exceeded", "Rate limit exceeded"),
+    headers: {
+      "retry-after": {
+        description: "Whole seconds until it is worth trying again",
+        schema: { type: "integer", minimum: 1 },
+        example: 1
+      }
+    }
+  },
+  "499": {
+    name: "ClientClosedRequest",
+    description: "The run was cancelled before it answered",
+    example: example("cancelled", "the run was cancelled")
+  },
+  "500": {
+    name: "InternalServerError",
+    description: "An unexpected error of the server; the request id leads to it in the server's log",
+    example: example("internal", "Internal server error")
+  },
+  "504": {
+    name: "GatewayTimeout",
+    description: "The run, or the request, went past its time limit",
+    example: example("timeout", "The request timed out")
+  }
+}
