@@ -201,6 +201,9 @@ export * as RunLimits from "./run/RunLimits.ts"
 /** The run log: an append-only sequence of events for each run, and the only stream there is. */
 export * as RunLog from "./run/RunLog.ts"
 
+/** What a run's log opens with: what the run is, and the question as a cell that has ended. */
+export * as RunOpening from "./run/RunOpening.ts"
+
 /** The life of a run: queued, running, then completed, failed or cancelled; an ended one never changes again. */
 export * as RunState from "./run/RunState.ts"
 

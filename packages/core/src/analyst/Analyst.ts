@@ -15,7 +15,6 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { AssetStore } from "../asset/AssetStore.ts"
 import { ChartRenderer } from "../asset/ChartRenderer.ts"
-import { Cell, CellContent, CellId, CellStatus } from "../chat/Cell.ts"
 import { CellEvent } from "../chat/CellState.ts"
 import { ChatStore } from "../chat/ChatStore.ts"
 import * as Transcript from "../chat/Transcript.ts"
@@ -26,7 +25,6 @@ import { LanguageModels, ModelMessage } from "../model/LanguageModels.ts"
 import { OntologyEngine } from "../ontology/OntologyEngine.ts"
 import { OntologyStore } from "../ontology/OntologyStore.ts"
 import { addUsage, type Run, type RunUsage } from "../run/Run.ts"
-import { RunEvent } from "../run/RunEvent.ts"
 import { RunLimits } from "../run/RunLimits.ts"
 import { RunLog } from "../run/RunLog.ts"
 import { instructions } from "./Instructions.ts"
@@ -49,7 +47,7 @@ export class Analyst extends Context.Service<
   Analyst,
   {
     /**
-     * Works a run from its first event to the last but `Done`, and adds what it uses up to `usage` as it goes, so
+     * Works a run: everything between its opening and its `Done`, which the runner tells. It adds what it uses up to `usage` as it goes, so
      * that an interruption loses none of it.
      */
     readonly answer: (run: Run, usage: Ref.Ref<RunUsage>) => Effect.Effect<void, AnalystFailure>
@@ -86,14 +84,13 @@ export const layer: Layer.Layer<
     const random = yield* SecureRandom.SecureRandom
     const nextId = Effect.provideService(Uuid.next, SecureRandom.SecureRandom, random)
 
-    const prepare = Effect.fnUntraced(function* (run: Run, messageCellId: CellId) {
+    const prepare = Effect.fnUntraced(function* (run: Run) {
       const usable = yield* Effect.mapError(
         connectors.usableBy(run.principal, run.tools.connectorIds),
         (denied) => new AnalystFailure({ message: denied.message })
       )
       const context: RunContext = {
         run,
-        messageCellId,
         connectors: usable,
         ontology: { files: yield* ontologies.files(run.organizationId), connectors: usable },
         limits,
@@ -119,28 +116,6 @@ export const layer: Layer.Layer<
         }
       }
       return messages
-    })
-
-    const announce = Effect.fnUntraced(function* (run: Run, messageCellId: CellId) {
-      const now = yield* DateTime.now
-      yield* log.append(run.id, [
-        RunEvent.cases.Metadata.make({
-          messageCellId,
-          createdAt: now,
-          model: run.model,
-          chatId: run.chatId,
-          isContinuation: run.isContinuation
-        }),
-        RunEvent.cases.Cell.make({
-          cell: new Cell({
-            id: CellId.make(yield* nextId),
-            content: CellContent.cases.Markdown.make({ role: "user", content: run.question }),
-            status: CellStatus.cases.Completed.make({ endedAt: now }),
-            result: {},
-            createdAt: run.createdAt
-          })
-        })
-      ])
     })
 
     const converse = Effect.fnUntraced(function* (
@@ -207,10 +182,8 @@ export const layer: Layer.Layer<
 
     return Analyst.of({
       answer: Effect.fn("Analyst.answer")(function* (run, usage) {
-        const messageCellId = CellId.make(yield* nextId)
-        yield* announce(run, messageCellId)
-        const context = yield* prepare(run, messageCellId)
-        const message = yield* Message.make(context, messageCellId)
+        const context = yield* prepare(run)
+        const message = yield* Message.make(context)
         yield* converse(context, message, usage).pipe(
           Effect.onExit((exit) => {
             if (Exit.isSuccess(exit)) return message.end(CellEvent.cases.Complete.make({}))

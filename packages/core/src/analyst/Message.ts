@@ -5,7 +5,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as Result from "effect/Result"
-import { Cell, CellContent, type CellId, CellStatus } from "../chat/Cell.ts"
+import { Cell, CellContent, CellStatus } from "../chat/Cell.ts"
 import { type CellEvent, transition } from "../chat/CellState.ts"
 import { RunEvent } from "../run/RunEvent.ts"
 import type { RunContext } from "./RunContext.ts"
@@ -23,7 +23,7 @@ export interface Message {
 const markdown = (content: string): CellContent => CellContent.cases.Markdown.make({ role: "assistant", content })
 
 /** An answer without a word yet. */
-export const make = (context: RunContext, id: CellId): Effect.Effect<Message> =>
+export const make = (context: RunContext): Effect.Effect<Message> =>
   Effect.map(
     Ref.make<{ readonly cell: Cell | undefined; readonly text: string }>({ cell: undefined, text: "" }),
     (state) => {
@@ -31,7 +31,7 @@ export const make = (context: RunContext, id: CellId): Effect.Effect<Message> =>
         const before = yield* Ref.get(state)
         if (before.cell === undefined) {
           const cell = new Cell({
-            id,
+            id: context.run.messageCellId,
             content: markdown(""),
             status: CellStatus.cases.Running.make({}),
             result: {},

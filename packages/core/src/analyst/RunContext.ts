@@ -2,7 +2,6 @@
  * What the tools of one run share: whose run it is, what it may use, and where its events go.
  */
 import type * as Effect from "effect/Effect"
-import type { CellId } from "../chat/Cell.ts"
 import type { Connector } from "../connector/Connector.ts"
 import type { OntologyInput } from "../ontology/OntologyEngine.ts"
 import type { Run } from "../run/Run.ts"
@@ -13,8 +12,6 @@ import type { ResultShelf } from "./ResultShelf.ts"
 /** What the tools of one run share. */
 export interface RunContext {
   readonly run: Run
-  /** The cell of the answer that is being written. */
-  readonly messageCellId: CellId
   /** The connectors that the run may use, and no other. */
   readonly connectors: ReadonlyArray<Connector>
   /** The ontology over these connectors. */

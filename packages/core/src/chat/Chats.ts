@@ -25,7 +25,7 @@ import { addUsage, noUsage, Run, RunId, RunStatus, type RunUsage } from "../run/
 import { RunLog } from "../run/RunLog.ts"
 import { Runner } from "../run/Runner.ts"
 import * as Answer from "./Answer.ts"
-import type { Cell } from "./Cell.ts"
+import { type Cell, CellId } from "./Cell.ts"
 import { Chat, ChatActivity, ChatId, type ChatSource, defaultTools, summaryOf, type ToolConfiguration } from "./Chat.ts"
 import { type ChatQuery, ChatStore } from "./ChatStore.ts"
 import * as Transcript from "./Transcript.ts"
@@ -130,6 +130,8 @@ export const layer: Layer.Layer<
         principal,
         model: chat.model,
         question,
+        questionCellId: CellId.make(yield* nextId),
+        messageCellId: CellId.make(yield* nextId),
         tools: chat.tools,
         isContinuation,
         status: RunStatus.cases.Queued.make({}),

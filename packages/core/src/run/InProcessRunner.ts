@@ -20,6 +20,7 @@ import type { Run, RunId, RunUsage } from "./Run.ts"
 import { RunEvent } from "./RunEvent.ts"
 import { RunLimits } from "./RunLimits.ts"
 import { RunLog } from "./RunLog.ts"
+import { openingOf } from "./RunOpening.ts"
 import { Runner } from "./Runner.ts"
 import { advance, RunTransition } from "./RunState.ts"
 
@@ -37,6 +38,29 @@ const doneOf = (run: Run): RunEvent => {
   return RunEvent.cases.Done.make({ status: "failed", error })
 }
 
+/** A run that is being carried out here. */
+interface Carried {
+  /** The run as it is now. */
+  run: Run
+  /** Whether somebody asked for it to stop. */
+  cancelled: boolean
+}
+
+/** How a run that came to an end, ended. */
+const endingOf = (carried: Carried, exit: Exit.Exit<void, RunTransition>): RunTransition => {
+  if (Exit.isSuccess(exit)) return RunTransition.cases.Complete.make({})
+  if (carried.cancelled) return RunTransition.cases.Cancel.make({})
+  if (Cause.hasInterruptsOnly(exit.cause)) {
+    return RunTransition.cases.Fail.make({
+      failure: "execution_failed",
+      error: "the server stopped before the run ended"
+    })
+  }
+  return Option.getOrElse(Cause.findErrorOption(exit.cause), () =>
+    RunTransition.cases.Fail.make({ failure: "execution_failed", error: "internal error" })
+  )
+}
+
 /** Carries runs out in this process. */
 export const layer = (options: InProcessRunnerOptions = {}): Layer.Layer<Runner, never, Analyst | ChatStore | RunLog> =>
   Layer.effect(
@@ -48,40 +72,28 @@ export const layer = (options: InProcessRunnerOptions = {}): Layer.Layer<Runner,
       const limits = yield* RunLimits
       const turns = yield* Semaphore.make(options.concurrency ?? 16)
       const fibers = yield* FiberMap.make<RunId>()
-      const cancelled = new Set<RunId>()
+      const carriedOut = new Map<RunId, Carried>()
 
-      /** How a run that came to an end, ended. */
-      const endingOf = (run: Run, exit: Exit.Exit<void, RunTransition>): RunTransition => {
-        if (Exit.isSuccess(exit)) return RunTransition.cases.Complete.make({})
-        if (cancelled.has(run.id)) return RunTransition.cases.Cancel.make({})
-        if (Cause.hasInterruptsOnly(exit.cause)) {
-          return RunTransition.cases.Fail.make({
-            failure: "execution_failed",
-            error: "the server stopped before the run ended"
-          })
-        }
-        return Option.getOrElse(Cause.findErrorOption(exit.cause), () =>
-          RunTransition.cases.Fail.make({ failure: "execution_failed", error: "internal error" })
-        )
-      }
-
-      const end = Effect.fnUntraced(function* (run: Run, exit: Exit.Exit<void, RunTransition>, usage: RunUsage) {
+      const end = Effect.fnUntraced(function* (
+        carried: Carried,
+        exit: Exit.Exit<void, RunTransition>,
+        usage: RunUsage
+      ) {
         const now = yield* DateTime.now
-        const ended = advance(run, endingOf(run, exit), now, usage)
+        const ended = advance(carried.run, endingOf(carried, exit), now, usage)
         // An ending that the state refuses is a defect of the runner: it must not pass for an end.
-        const last = yield* Effect.orDie(Effect.fromResult(ended))
-        yield* store.endRun(last, now)
+        carried.run = yield* Effect.orDie(Effect.fromResult(ended))
+        yield* store.endRun(carried.run, now)
         // Told last: whoever has seen `Done` finds the chat idle and the run ended.
-        yield* log.append(run.id, [doneOf(last)])
+        yield* log.append(carried.run.id, [doneOf(carried.run)])
       })
 
-      const execute = Effect.fnUntraced(function* (queued: Run, usage: Ref.Ref<RunUsage>, current: Ref.Ref<Run>) {
-        const started = yield* Effect.orDie(
-          Effect.fromResult(advance(queued, RunTransition.cases.Start.make({}), yield* DateTime.now))
+      const execute = Effect.fnUntraced(function* (carried: Carried, usage: Ref.Ref<RunUsage>) {
+        carried.run = yield* Effect.orDie(
+          Effect.fromResult(advance(carried.run, RunTransition.cases.Start.make({}), yield* DateTime.now))
         )
-        yield* store.saveRun(started)
-        yield* Ref.set(current, started)
-        yield* analyst.answer(started, usage).pipe(
+        yield* store.saveRun(carried.run)
+        yield* analyst.answer(carried.run, usage).pipe(
           Effect.mapError((failure) =>
             RunTransition.cases.Fail.make({ failure: "execution_failed", error: failure.message })
           ),
@@ -95,25 +107,31 @@ export const layer = (options: InProcessRunnerOptions = {}): Layer.Layer<Runner,
         )
       })
 
-      const carryOut = Effect.fnUntraced(function* (queued: Run) {
-        const usage = yield* Ref.make(queued.usage)
-        const current = yield* Ref.make(queued)
-        yield* turns
-          .withPermits(1)(execute(queued, usage, current))
-          .pipe(
-            Effect.onExit((exit) =>
-              Effect.gen(function* () {
-                yield* end(yield* Ref.get(current), exit, yield* Ref.get(usage))
-              })
-            ),
-            Effect.tapCause((cause) =>
-              Cause.hasDies(cause) ? Effect.logError("a run failed unexpectedly", cause) : Effect.void
-            ),
-            Effect.annotateLogs({ run: queued.id, organization: queued.organizationId }),
-            // The outcome is in the store and in the log; nobody awaits the fiber for it.
-            Effect.ignore
-          )
-      })
+      /** Only the wait for the run's turn and the work itself can be interrupted: what is begun is always ended. */
+      const carryOut = (asked: Run) =>
+        Effect.uninterruptibleMask(
+          Effect.fnUntraced(function* (restore) {
+            const carried: Carried = { run: asked, cancelled: false }
+            carriedOut.set(asked.id, carried)
+            const stored = yield* store.run(asked.organizationId, asked.id)
+            // A run that was taken up before is under way, or has ended.
+            if (Option.isNone(stored) || stored.value.status._tag !== "Queued") return
+            carried.run = stored.value
+            yield* log.append(carried.run.id, openingOf(carried.run))
+            const usage = yield* Ref.make(carried.run.usage)
+            const exit = yield* Effect.exit(restore(turns.withPermits(1)(execute(carried, usage))))
+            if (Exit.isFailure(exit) && Cause.hasDies(exit.cause)) {
+              yield* Effect.logError("a run failed unexpectedly", exit.cause)
+            }
+            yield* end(carried, exit, yield* Ref.get(usage))
+          })
+        ).pipe(
+          Effect.ensuring(Effect.sync(() => carriedOut.delete(asked.id))),
+          Effect.tapCause((cause) =>
+            Cause.hasDies(cause) ? Effect.logError("a run could not be ended", cause) : Effect.void
+          ),
+          Effect.annotateLogs({ run: asked.id, organization: asked.organizationId })
+        )
 
       return Runner.of({
         // Started at once: a fiber that is interrupted before its first step would leave its run queued for good.
@@ -121,13 +139,12 @@ export const layer = (options: InProcessRunnerOptions = {}): Layer.Layer<Runner,
           Effect.asVoid(FiberMap.run(fibers, run.id, carryOut(run), { onlyIfMissing: true, startImmediately: true })),
         cancel: Effect.fn("Runner.cancel")(function* (id) {
           const fiber = yield* FiberMap.get(fibers, id)
-          if (Option.isNone(fiber)) return false
-          cancelled.add(id)
-          yield* Effect.ensuring(
-            Fiber.interrupt(fiber.value),
-            Effect.sync(() => cancelled.delete(id))
-          )
-          return true
+          const carried = carriedOut.get(id)
+          if (Option.isNone(fiber) || carried === undefined) return false
+          carried.cancelled = true
+          yield* Fiber.interrupt(fiber.value)
+          // A run may answer in the very moment in which it is stopped: then it has answered.
+          return carried.run.status._tag === "Cancelled"
         })
       })
     })

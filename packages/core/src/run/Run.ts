@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import { Principal } from "../access/Principal.ts"
+import { CellId } from "../chat/Cell.ts"
 import { ChatId, ToolConfiguration } from "../chat/Chat.ts"
 import { Uuid } from "../identifier/Uuid.ts"
 import { ModelId } from "../model/Model.ts"
@@ -55,6 +56,10 @@ export class Run extends Schema.Class<Run>("@castellan/core/run/Run")({
   principal: Principal,
   model: ModelId,
   question: Schema.String,
+  /** The cell of the question. */
+  questionCellId: CellId,
+  /** The cell of the answer: the id of the assistant's message. */
+  messageCellId: CellId,
   tools: ToolConfiguration,
   /** Whether the chat had a question before this one. */
   isContinuation: Schema.Boolean,

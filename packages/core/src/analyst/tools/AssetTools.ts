@@ -48,7 +48,7 @@ const publish = Effect.fnUntraced(function* (
     formats,
     ...(made.content === undefined ? {} : { content: made.content }),
     cellId,
-    messageCellId: context.messageCellId,
+    messageCellId: context.run.messageCellId,
     createdAt: yield* DateTime.now
   })
   yield* assets.put(asset, made.bodies)
