@@ -24,11 +24,29 @@ export * as ChatQueries from "./chat/ChatQueries.ts"
 /** The events of a run as the stream sends them: `metadata` first, exactly one `done` last. */
 export * as ChatStreamEvent from "./chat/ChatStreamEvent.ts"
 
+/** The frames of the event stream: how an event of a run is written as a server-sent event, and how a follower says where it was cut off. */
+export * as ChatStreamFrame from "./chat/ChatStreamFrame.ts"
+
 /** Chats on the wire: the list, the chat with its messages, its cells, and the answer of a question. */
 export * as ChatWire from "./chat/ChatWire.ts"
 
 /** The operations of chats. */
 export * as ChatsGroup from "./chat/ChatsGroup.ts"
+
+/** The error of the promise client. */
+export * as CastellanError from "./client/CastellanError.ts"
+
+/** The events of a run, whatever happens to the connection: a stream that is cut is taken up again after the last event that came, without a gap or a repeat, until `done`. */
+export * as ChatEvents from "./client/ChatEvents.ts"
+
+/** The client for programs without Effect: plain promises, async iterables for streams, and one class of error. */
+export * as Client from "./client/Client.ts"
+
+/** A parser of server-sent events, as the WHATWG HTML standard (section 9.2.6) interprets a stream, in the few lines that a browser bundle wants. */
+export * as EventStreamParser from "./client/EventStreamParser.ts"
+
+/** How the promise client sends a request: the address, the key, and what becomes of an answer that is an error. */
+export * as Transport from "./client/Transport.ts"
 
 /** Connectors on the wire. */
 export * as ConnectorWire from "./connector/ConnectorWire.ts"
@@ -56,6 +74,15 @@ export * as ModelsGroup from "./model/ModelsGroup.ts"
 
 /** Documents the query parameters of an operation by the schema of their values. */
 export * as Documentation from "./openapi/Documentation.ts"
+
+/** The answers that are errors, as the OpenAPI document shares them between operations. */
+export * as ErrorResponses from "./openapi/ErrorResponses.ts"
+
+/** The examples of the OpenAPI document, as JSON: one conversation about flights, the same in every place. */
+export * as Examples from "./openapi/Examples.ts"
+
+/** The OpenAPI 3.1 document: what Effect derives from the contract, made fit for the people and programs that read it. */
+export * as OpenApiDocument from "./openapi/OpenApiDocument.ts"
 
 /** The operations of the system itself, for whoever runs it. */
 export * as SystemGroup from "./system/SystemGroup.ts"

@@ -2,12 +2,12 @@
  * The frames of the event stream: how an event of a run is written as a server-sent event, and how a follower says
  * where it was cut off.
  *
- * A frame has an `id`, the event's sequence number, which grows by one, and `data`, a `ChatStreamEvent` as JSON on one
+ * A frame has an `id`, a number that grows from event to event within a chat, and `data`, a `ChatStreamEvent` as JSON on one
  * line. It has no `event` line, so that a browser's `EventSource` hands it to `onmessage`.
  *
  * Source: decisions.md §4 ("The stream").
  */
-import type { RunLogEntry } from "@castellan/core/run/RunEvent"
+import type { RunEvent } from "@castellan/core/run/RunEvent"
 import * as Schema from "effect/Schema"
 import type { SignAsset } from "../asset/AssetWire.ts"
 import { ChatStreamEvent, ofRunEvent } from "./ChatStreamEvent.ts"
@@ -25,11 +25,18 @@ const encodeEvent = Schema.encodeSync(ChatStreamEvent)
 /** The JSON of an event. Text, which is most of a stream, has nothing to encode. */
 const toJson = (event: ChatStreamEvent): string => JSON.stringify(event.type === "text" ? event : encodeEvent(event))
 
+/** An event in its place in a stream. */
+export interface NumberedEvent {
+  /** The number of its frame: it grows within a chat. */
+  readonly sequence: number
+  readonly event: RunEvent
+}
+
 /**
- * The text of an entry's frame. It depends on the entry alone, but for an asset's signed addresses, which are as fresh
+ * The text of an event's frame. It depends on the event alone, but for an asset's signed addresses, which are as fresh
  * as the moment of the call: a frame that is shared between followers must not be kept longer than they live.
  */
-export const encode = (entry: RunLogEntry, sign: SignAsset): string =>
+export const encode = (entry: NumberedEvent, sign: SignAsset): string =>
   // JSON has no raw line break, so one `data` line holds it.
   `id: ${entry.sequence}\ndata: ${toJson(ofRunEvent(entry.event, sign))}\n\n`
 
@@ -55,5 +62,5 @@ export const ResumptionHeaders = Schema.Struct({
 })
 export type ResumptionHeaders = typeof ResumptionHeaders.Type
 
-/** The sequence number after which a stream goes on; 0 is the start. */
+/** The number of the frame after which a stream goes on; 0 is the start. */
 export const resumeAfter = (headers: ResumptionHeaders): number => Number(headers["last-event-id"] ?? "")

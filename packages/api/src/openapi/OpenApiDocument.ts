@@ -129,7 +129,7 @@ const tidyMediaType = (mediaType: JsonObject, name: string, schemas: JsonObject)
 const requestId = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } }
 
 const streamDescription = [
-  "The events of the run as server-sent events. `id` grows by one from event to event; `data` is a `ChatStreamEvent`.",
+  "The events of the run as server-sent events. `id` grows from event to event, and is what `Last-Event-ID` takes; `data` is a `ChatStreamEvent`.",
   "A line that starts with a colon is a comment.",
   "",
   "```",
