@@ -1,0 +1,205 @@
+/**
+ * DuckDB inside its own process: opened to exactly the files of one folder, then locked.
+ *
+ * The lock: no file but the data files and the private cache can be opened, no extension can be loaded, and no
+ * setting can be changed any more. Every statement runs in a read-only transaction of its own connection.
+ */
+import { type DuckDBConnection, DuckDBInstance, type DuckDBPreparedStatement, StatementType } from "@duckdb/node-api"
+import { columnType, sourceType } from "./CellValue.ts"
+import { type Catalog, judge } from "./Gate.ts"
+import { convert } from "./Conversion.ts"
+import { distinctNames, make as makeResult } from "./ResultWriter.ts"
+import type { FailureKind, Load, Open, Response, Run, TableFiles } from "./Message.ts"
+import { identifier, literal } from "./SqlText.ts"
+
+/** What the engine answers to a request. */
+export interface Answer {
+  readonly response: Response
+  readonly payload?: Uint8Array
+}
+
+/** Why a request cannot be answered. */
+export class EngineFailure extends Error {
+  readonly kind: FailureKind
+  constructor(kind: FailureKind, message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+/** An open, locked engine. It answers one request at a time. */
+export interface Engine {
+  readonly load: (request: Load) => Promise<Answer>
+  readonly run: (request: Run) => Promise<Answer>
+  /** Stops what is in flight, as far as it has come. It may have to be called again. */
+  readonly interrupt: () => void
+}
+
+/** What the engine itself may use of the memory of its process: the rest is for what it does not account for. */
+const share = 0.6
+
+/** Opens and locks an engine. */
+export const open = async (request: Open): Promise<Engine> => {
+  const instance = await DuckDBInstance.create(":memory:", {
+    threads: String(request.threads),
+    memory_limit: `${Math.floor(request.memory * share)}B`,
+    temp_directory: request.temporaryDirectory,
+    max_temp_directory_size: `${request.memory * 4}B`,
+    autoinstall_known_extensions: "false",
+    autoload_known_extensions: "false",
+    allow_community_extensions: "false",
+    allow_persistent_secrets: "false"
+  })
+  const control = await instance.connect()
+  const files = request.tables.flatMap((table) => table.files)
+  await control.run(`SET allowed_paths = [${files.map(literal).join(", ")}]`)
+  await control.run(`SET allowed_directories = [${literal(`${request.cacheDirectory}/`)}]`)
+  await control.run("SET GLOBAL TimeZone = 'UTC'")
+  await control.run("SET enable_external_access = false")
+  await control.run("SET lock_configuration = true")
+  return make(instance, control, request)
+}
+
+const make = (instance: DuckDBInstance, control: DuckDBConnection, request: Open): Engine => {
+  const tables = new Map(request.tables.map((table) => [table.name, table]))
+  const meaning = new Map(
+    request.tables.flatMap((table) =>
+      [table.name, ...table.aliases].map((name): [string, string] => [name.toLowerCase(), table.name])
+    )
+  )
+  const catalog: Catalog = {
+    resolve: (name) => meaning.get(name.toLowerCase()),
+    names: request.tables.map((table) => table.name)
+  }
+  /** The names, in lower case, under which statements can read tables already. */
+  const views = new Set<string>()
+  const inFlight = new Set<DuckDBConnection>()
+
+  const using = async <A>(body: (connection: DuckDBConnection) => Promise<A>): Promise<A> => {
+    const connection = await instance.connect()
+    inFlight.add(connection)
+    try {
+      return await body(connection)
+    } finally {
+      inFlight.delete(connection)
+      connection.closeSync()
+    }
+  }
+
+  const table = (name: string): TableFiles => {
+    const found = tables.get(name)
+    if (found === undefined) throw new EngineFailure("failed", `there is no table ${JSON.stringify(name)}`)
+    return found
+  }
+
+  /** The SQL that makes the rows of a table readable, and the relation that then holds them. */
+  const attachment = (
+    name: string,
+    database: string | undefined
+  ): { readonly sql: string; readonly relation: string } => {
+    if (database === undefined) return { sql: "", relation: parquet(table(name)) }
+    const alias = `converted_${catalog.names.indexOf(name)}`
+    return {
+      sql: `ATTACH IF NOT EXISTS ${literal(database)} AS ${alias} (READ_ONLY);`,
+      relation: `${alias}.main.data`
+    }
+  }
+
+  /** Lets statements read tables under the names that they use for them. */
+  const show = async (read: ReadonlyMap<string, string>, databases: ReadonlyMap<string, string | undefined>) => {
+    const unseen = [...read].filter(([written]) => !views.has(written.toLowerCase()))
+    if (unseen.length === 0) return
+    const steps = unseen.map(([written, name]) => {
+      const { relation, sql } = attachment(name, databases.get(name))
+      return `${sql} CREATE VIEW IF NOT EXISTS ${identifier(written)} AS SELECT * FROM ${relation}`
+    })
+    await control.run(steps.join(";"))
+    for (const [written] of unseen) views.add(written.toLowerCase())
+  }
+
+  const columnsOf = (prepared: DuckDBPreparedStatement) => {
+    const columns = Array.from({ length: prepared.columnCount }, (_, index) => ({
+      name: prepared.columnName(index),
+      type: prepared.columnType(index)
+    }))
+    const names = distinctNames(columns.map(({ name }) => name))
+    return columns.map(({ type }, index) => ({
+      name: names[index] ?? "",
+      type: columnType(type),
+      sourceType: sourceType(type)
+    }))
+  }
+
+  const load = async ({ id, table: name, target }: Load): Promise<Answer> =>
+    using(async (connection) => {
+      const files = table(name)
+      if (target !== undefined) await convert(connection, files, target)
+      const { relation, sql } = attachment(name, target)
+      if (sql !== "") await connection.run(sql)
+      const columns = columnsOf(await connection.prepare(`SELECT * FROM ${relation}`))
+      const counted = await connection.runAndReadAll(
+        target === undefined
+          ? `SELECT sum(num_rows)::BIGINT FROM parquet_file_metadata(${list(files.files)})`
+          : `SELECT count(*) FROM ${relation}`
+      )
+      return { response: { _tag: "Loaded", id, columns, rowCount: Number(counted.getRowsJS()[0]?.[0] ?? 0) } }
+    })
+
+  /** Whether the statement may run, and by which names it reads which tables. */
+  const allowed = async (statement: string): Promise<ReadonlyMap<string, string>> => {
+    const serialized = await control.runAndReadAll("SELECT json_serialize_sql(CAST($1 AS VARCHAR))", [statement])
+    const decision = judge(statement, String(serialized.getRowsJS()[0]?.[0]), catalog)
+    switch (decision._tag) {
+      case "Allowed":
+        return decision.tables
+      case "Refused":
+        throw new EngineFailure("refused", decision.message)
+      case "UnknownTable":
+        throw new EngineFailure("failed", decision.message)
+      case "Unparsable":
+        // The parser's own error has the place; what does not parse does nothing.
+        await control.extractStatements(statement)
+        throw new EngineFailure("refused", decision.message)
+    }
+  }
+
+  const run = async ({ id, maxBytes, maxRows, mode, ready, statement }: Run): Promise<Answer> => {
+    const read = await allowed(statement)
+    const databases = new Map(ready.map((entry) => [entry.table, entry.database]))
+    const [first, ...others] = new Set([...read.values()].filter((name) => !databases.has(name)))
+    if (first !== undefined) return { response: { _tag: "Needs", id, tables: [first, ...others] } }
+    await show(read, databases)
+    return using(async (connection) => {
+      await connection.run("BEGIN TRANSACTION READ ONLY")
+      const prepared = await connection.prepare(statement)
+      if (prepared.statementType !== StatementType.SELECT) {
+        throw new EngineFailure("refused", "only one read-only SELECT statement is allowed")
+      }
+      if (mode === "describe") return { response: { _tag: "Described", id, columns: columnsOf(prepared) } }
+      const result = await prepared.stream()
+      const writer = makeResult(result.columnNames(), result.columnTypes(), { maxBytes, maxRows })
+      for await (const chunk of result) {
+        if (!writer.add(chunk)) {
+          connection.interrupt()
+          break
+        }
+      }
+      const { bytes, ...rest } = writer.finish()
+      return { response: { _tag: "Rows", id, ...rest }, payload: bytes }
+    })
+  }
+
+  return {
+    load,
+    run,
+    interrupt: () => {
+      control.interrupt()
+      for (const connection of inFlight) connection.interrupt()
+    }
+  }
+}
+
+const list = (files: ReadonlyArray<string>): string => `[${files.map(literal).join(", ")}]`
+
+const parquet = (table: TableFiles): string =>
+  `read_parquet(${list(table.files)}, union_by_name = ${table.files.length > 1}, hive_partitioning = ${table.partitioned})`

@@ -1,0 +1,208 @@
+/**
+ * The connector port over a folder of CSV, TSV, JSON, NDJSON and Parquet files: DuckDB in processes of its own,
+ * read-only, locked to the files of the folder, and bounded in memory, time, rows and bytes.
+ *
+ * What the tables are called is said in `TableNames.ts`; what becomes of values in `CellValue.ts`; what statements
+ * may do in `Gate.ts`. New, changed and removed files are seen by the next statement.
+ *
+ * Source: decisions.md §5.
+ */
+import type { Connector } from "@castellan/core/connector/Connector"
+import { ConnectorSource } from "@castellan/core/connector/Connector"
+import {
+  ConnectorDriver,
+  ConnectorError,
+  type QueryLimits,
+  StatementTimedOut
+} from "@castellan/core/connector/ConnectorDriver"
+import type { TableSchema } from "@castellan/core/connector/TableSchema"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import { mkdtemp, rm } from "node:fs/promises"
+import { availableParallelism, tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Reply } from "../duckdb/internal/ChildHandle.ts"
+import { type DuckProcess, start } from "../duckdb/internal/DuckProcess.ts"
+import type { ProcessEnded } from "../duckdb/internal/ProcessEnded.ts"
+import * as ProcessPool from "../duckdb/internal/ProcessPool.ts"
+import * as ResultReader from "../duckdb/internal/ResultReader.ts"
+import { ofEnd, ofReply, unavailable } from "../duckdb/internal/SourceFailure.ts"
+import * as FolderSnapshot from "./internal/FolderSnapshot.ts"
+import * as TableLibrary from "./internal/TableLibrary.ts"
+
+/** How the driver may use the machine. Every value has a default. */
+export interface Options {
+  /** Resident memory of one process, in bytes: 1 GiB by default. A statement that needs more is stopped. */
+  readonly memory?: number
+  /** Threads of one process: by default as many as the machine has processors, at most 4. */
+  readonly threads?: number
+  /** Statements at the same time, each in a process of its own: 4 by default. Others wait. */
+  readonly concurrency?: number
+  /** How long a process without work is kept: 1 minute by default. */
+  readonly idle?: Duration.Input
+  /** How long a statement may take to stop before its process is killed: half a second by default. */
+  readonly grace?: Duration.Input
+}
+
+interface Purpose extends ProcessPool.Purpose {
+  readonly snapshot: FolderSnapshot.FolderSnapshot
+}
+
+const megabyte = 1024 * 1024
+
+/** The driver; its processes and temporary files are gone when the scope closes. */
+export const make = Effect.fnUntraced(function* (
+  options: Options = {}
+): Effect.fn.Return<ConnectorDriver["Service"], never, Scope.Scope> {
+  const memory = options.memory ?? 1024 * megabyte
+  const threads = options.threads ?? Math.min(availableParallelism(), 4)
+  const grace = Duration.fromInputUnsafe(options.grace ?? "500 millis")
+
+  const directory = yield* Effect.acquireRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "castellan-files-"))),
+    (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+  )
+  const library = TableLibrary.make(directory)
+
+  const startProcess = Effect.fnUntraced(function* ({
+    snapshot
+  }: Purpose): Effect.fn.Return<DuckProcess, ProcessEnded, Scope.Scope> {
+    const process = yield* start({ memory, grace })
+    const temporaryDirectory = yield* Effect.acquireRelease(
+      Effect.promise(() => mkdtemp(join(directory, "spill-"))),
+      (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+    )
+    const { response } = yield* process.ask({
+      _tag: "Open",
+      folder: snapshot.folder,
+      cacheDirectory: directory,
+      temporaryDirectory,
+      tables: snapshot.tables.map((table) => ({
+        name: table.name,
+        aliases: table.aliases,
+        format: table.files[0]?.format ?? "csv",
+        files: table.files.map((file) => file.absolute),
+        partitioned: table.partitioned
+      })),
+      memory,
+      threads
+    })
+    if (response._tag !== "Opened") return yield* Effect.die(ofReply(response))
+    return process
+  })
+
+  const pool = yield* ProcessPool.make(startProcess, {
+    concurrency: options.concurrency ?? 4,
+    idle: Duration.fromInputUnsafe(options.idle ?? "1 minute"),
+    keepBelow: memory / 2
+  })
+
+  /** Does some work with a process that serves the folder as it is now. */
+  const withFolder = Effect.fnUntraced(function* <A>(
+    connector: Connector,
+    work: (
+      process: DuckProcess,
+      snapshot: FolderSnapshot.FolderSnapshot
+    ) => Effect.Effect<A, ConnectorError | ProcessEnded>
+  ): Effect.fn.Return<A, ConnectorError> {
+    const folder = ConnectorSource.match(connector.source, { Files: (source) => source.folder })
+    const snapshot = yield* FolderSnapshot.take(folder).pipe(
+      Effect.mapError((reason) => new ConnectorError({ reason }))
+    )
+    yield* library.retain(snapshot.folder, snapshot.tables)
+    const purpose: Purpose = { group: snapshot.folder, version: snapshot.version, snapshot }
+    return yield* pool
+      .use(purpose, (process) => work(process, snapshot))
+      .pipe(
+        Effect.tapErrorTag("ProcessEnded", (end) =>
+          Effect.logWarning("A DuckDB process ended", end.reason, end.detail)
+        ),
+        Effect.catchTag("ProcessEnded", (end) => Effect.fail(ofEnd(end)))
+      )
+  })
+
+  /** Runs a statement, and makes the tables ready that it turns out to need. */
+  const run = Effect.fnUntraced(function* (
+    process: DuckProcess,
+    snapshot: FolderSnapshot.FolderSnapshot,
+    statement: string,
+    mode: "query" | "describe",
+    bounds: { readonly maxRows: number; readonly maxBytes: number }
+  ): Effect.fn.Return<Reply, ConnectorError | ProcessEnded> {
+    const ask = Effect.suspend(() =>
+      process.ask(
+        {
+          _tag: "Run",
+          statement,
+          mode,
+          ...bounds,
+          ready: snapshot.tables.flatMap((table) => {
+            const ready = library.find(table)
+            return ready === undefined ? [] : [{ table: table.name, database: ready.database }]
+          })
+        },
+        bounds.maxBytes
+      )
+    )
+    const reply = yield* ask
+    if (reply.response._tag !== "Needs") return reply
+    const needed = new Set(reply.response.tables)
+    for (const table of snapshot.tables) {
+      if (needed.has(table.name)) yield* library.prepare(process, table)
+    }
+    return yield* ask
+  })
+
+  const query = Effect.fn("ConnectorDriver.query")(
+    function* (connector: Connector, statement: string, limits: QueryLimits) {
+      const { payload, response } = yield* withFolder(connector, (process, snapshot) =>
+        run(process, snapshot, statement, "query", limits)
+      )
+      if (response._tag !== "Rows") return yield* ofReply(response)
+      return yield* Effect.try({
+        try: () => ResultReader.read(payload, response),
+        catch: () => unavailable("the process of this source sent a result that cannot be read")
+      })
+    },
+    (effect, _connector, _statement, limits) =>
+      Effect.timeoutOrElse(effect, {
+        duration: limits.timeout,
+        orElse: () => {
+          const message = `the statement did not finish within ${Duration.format(limits.timeout)}, and was stopped`
+          return Effect.fail(new ConnectorError({ reason: new StatementTimedOut({ message }) }))
+        }
+      })
+  )
+
+  const describe = Effect.fn("ConnectorDriver.describe")(function* (connector: Connector, statement: string) {
+    const { response } = yield* withFolder(connector, (process, snapshot) =>
+      run(process, snapshot, statement, "describe", { maxRows: 0, maxBytes: 0 })
+    )
+    return response._tag === "Described" ? response.columns : yield* ofReply(response)
+  })
+
+  const tables = Effect.fn("ConnectorDriver.tables")(function* (connector: Connector) {
+    return yield* withFolder(
+      connector,
+      Effect.fnUntraced(function* (process, snapshot) {
+        const found: Array<TableSchema> = []
+        for (const table of snapshot.tables) {
+          const ready = yield* Effect.result(library.prepare(process, table))
+          if (Result.isSuccess(ready)) found.push(ready.success.schema)
+          else if (ready.failure._tag === "ProcessEnded") return yield* ready.failure
+          else yield* Effect.logWarning("A table is left out", ready.failure.message)
+        }
+        return found
+      })
+    )
+  })
+
+  return ConnectorDriver.of({ query, tables, describe })
+})
+
+/** The connector port over folders of files. */
+export const layer = (options: Options = {}): Layer.Layer<ConnectorDriver> =>
+  Layer.effect(ConnectorDriver, make(options))
