@@ -15,6 +15,7 @@ import {
   ConflictError,
   ContentTooLargeError,
   ExecutionFailedError,
+  InvalidRequestError,
   NotFoundError,
   PermissionDeniedError,
   TimeoutError,
@@ -41,6 +42,8 @@ const ask = HttpApiEndpoint.post("ask", "/", {
   payload: [AskRequest, AskForm],
   success: AnswerWire,
   error: [
+    // First: the more exact statuses below share its class, and the first that fits is the one that is sent.
+    InvalidRequestError,
     PermissionDeniedError,
     NotFoundError,
     ConflictError,
@@ -64,7 +67,14 @@ const ask = HttpApiEndpoint.post("ask", "/", {
 const askStream = HttpApiEndpoint.post("askStream", "/stream", {
   payload: [AskRequest, AskForm],
   success: ChatStream,
-  error: [PermissionDeniedError, NotFoundError, ConflictError, ContentTooLargeError, UnsupportedMediaTypeError]
+  error: [
+    InvalidRequestError,
+    PermissionDeniedError,
+    NotFoundError,
+    ConflictError,
+    ContentTooLargeError,
+    UnsupportedMediaTypeError
+  ]
 })
   .annotate(HttpApi.PayloadParseOptions, reportInput)
   .annotateMerge(
