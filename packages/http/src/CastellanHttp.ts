@@ -1,0 +1,175 @@
+/**
+ * Castellan over HTTP: every operation of the contract, bound to the use cases of the core.
+ *
+ * - `layer` is the application. `NodeServer.layer` serves it on a port.
+ * - `toWebHandler` turns it into a `(Request) => Promise<Response>` for any framework.
+ * - `mount` puts it under a prefix of a host's own router.
+ *
+ * Source: architecture.md §1; decisions.md §1.
+ */
+import { Api } from "@castellan/api/Api"
+import type { Authentication } from "@castellan/core/access/Authentication"
+import type { AssetStore } from "@castellan/core/asset/AssetStore"
+import type { Chats } from "@castellan/core/chat/Chats"
+import type { Connectors } from "@castellan/core/connector/Connectors"
+import type { Models } from "@castellan/core/model/Models"
+import type { RunLog } from "@castellan/core/run/RunLog"
+import * as ByteSize from "effect/ByteSize"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpEffect from "effect/http/HttpEffect"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Layer from "effect/Layer"
+import * as BearerAuthentication from "./access/BearerAuthentication.ts"
+import * as AssetHandlers from "./asset/AssetHandlers.ts"
+import * as AssetSignature from "./asset/AssetSignature.ts"
+import * as ChatHandlers from "./chat/ChatHandlers.ts"
+import * as ConnectorHandlers from "./connector/ConnectorHandlers.ts"
+import { HttpLimits } from "./HttpLimits.ts"
+import * as ModelHandlers from "./model/ModelHandlers.ts"
+import * as ErrorResponse from "./request/ErrorResponse.ts"
+import * as RequestBoundary from "./request/RequestBoundary.ts"
+import * as RouteTable from "./request/RouteTable.ts"
+import * as SchemaRefusals from "./request/SchemaRefusals.ts"
+import * as RunBroadcast from "./stream/RunBroadcast.ts"
+import * as ReferencePage from "./system/ReferencePage.ts"
+import * as SystemHandlers from "./system/SystemHandlers.ts"
+
+/** How the service presents itself. */
+export interface CastellanHttpOptions {
+  /**
+   * The key of signed asset addresses, at least 32 characters. Every server of a deployment needs the same.
+   */
+  readonly assetSecret: AssetSignature.AssetSignatureOptions["secret"]
+  /**
+   * Where the service is reached from outside, with the prefix that it is mounted under, if any:
+   * `https://example.com/analytics`, or `/analytics`. It stands in front of the addresses that answers hold. Absent:
+   * they begin with `/v2`.
+   */
+  readonly publicUrl?: string
+}
+
+/** The application. */
+export class CastellanHttp extends Context.Service<
+  CastellanHttp,
+  {
+    /** Answers one request. */
+    readonly app: RequestBoundary.HttpApp
+    /** Ends every stream, so that clients resume elsewhere; for a server that stops. */
+    readonly endStreams: Effect.Effect<void>
+  }
+>()("@castellan/http/CastellanHttp") {}
+
+/** The use cases and ports of the core that the operations need. */
+export type Services = Authentication | AssetStore | Chats | Connectors | Models | RunLog
+
+const routes = (options: CastellanHttpOptions) =>
+  Layer.mergeAll(
+    HttpApiBuilder.layer(Api).pipe(
+      Layer.provide([
+        ChatHandlers.layer,
+        ConnectorHandlers.layer,
+        ModelHandlers.layer,
+        AssetHandlers.layer,
+        SystemHandlers.layer
+      ]),
+      Layer.provide([BearerAuthentication.layer, SchemaRefusals.layer])
+    ),
+    ReferencePage.layer(options)
+  )
+
+/** Waiting for a run takes as long as the run: its operation has a limit of its own. */
+const waitsForRun = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  request.method === "POST" && /^\/+v2\/+chats\/*(?:\?|$)/.test(request.url)
+
+const addresses = ({ assetSecret, publicUrl }: CastellanHttpOptions): AssetSignature.AssetSignatureOptions => ({
+  secret: assetSecret,
+  ...(publicUrl === undefined ? {} : { publicUrl })
+})
+
+/** The application, from the use cases of the core. */
+export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp, never, Services> =>
+  Layer.effect(
+    CastellanHttp,
+    Effect.gen(function* () {
+      const limits = yield* HttpLimits
+      const broadcast = yield* RunBroadcast.RunBroadcast
+      const table = RouteTable.make()
+      const router = yield* HttpRouter.make.pipe(Effect.provideService(HttpRouter.RouterConfig, RouteTable.matching))
+      const recording = HttpRouter.HttpRouter.of({
+        ...router,
+        add: (method, path, handler, handling) => {
+          table.add(method, path)
+          return router.add(method, path, handler, handling)
+        },
+        addAll: (added) => {
+          for (const { method, path } of added) table.add(method, path)
+          return router.addAll(added)
+        }
+      })
+      yield* Layer.build(Layer.provide(routes(options), Layer.succeed(HttpRouter.HttpRouter, recording)))
+
+      const routed = router
+        .asHttpEffect()
+        .pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limits.maxBodyBytes)))
+      const inTime = Effect.timeoutOrElse(routed, {
+        duration: limits.requestTimeout,
+        orElse: () => Effect.succeed(ErrorResponse.timeout)
+      })
+      const bounded = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+        waitsForRun(request) ? routed : inTime
+      )
+      return CastellanHttp.of({ app: RequestBoundary.make(bounded, table), endStreams: broadcast.close })
+    })
+  ).pipe(
+    Layer.provide(RunBroadcast.layer),
+    Layer.provide(AssetSignature.layer(addresses(options))),
+    Layer.provide(HttpServer.layerServices)
+  )
+
+/**
+ * Puts the application under a prefix of a host's router, such as `/analytics`; everything beneath it is then
+ * Castellan's, unknown paths as well. Set `publicUrl` to match.
+ */
+export const mount = (prefix: `/${string}`): Layer.Layer<never, never, CastellanHttp | HttpRouter.HttpRouter> =>
+  HttpRouter.use((router) => Effect.flatMap(CastellanHttp, ({ app }) => router.prefixed(prefix).add("*", "/*", app)))
+
+/** An application that is asked for paths beneath a prefix. A path that has lost the prefix already is taken too. */
+const beneath = (prefix: string, app: RequestBoundary.HttpApp): RequestBoundary.HttpApp => {
+  const base = prefix.replace(/\/+$/, "")
+  return Effect.updateService(app, HttpServerRequest.HttpServerRequest, (request) => {
+    if (!request.url.startsWith(base)) return request
+    const rest = request.url.slice(base.length)
+    if (rest.startsWith("/")) return request.modify({ url: rest })
+    return rest === "" || rest.startsWith("?") ? request.modify({ url: `/${rest}` }) : request
+  })
+}
+
+/** How a web handler is made. */
+export interface WebHandlerOptions extends CastellanHttpOptions {
+  /** The prefix that the paths of the requests have, such as `/analytics`. Set `publicUrl` to match. */
+  readonly prefix?: `/${string}`
+}
+
+/** A handler for any framework that speaks the web's requests and responses. */
+export interface WebHandler {
+  /** Answers a request. It rejects only when the layer could not be built. */
+  readonly handler: (request: Request) => Promise<Response>
+  /** Ends the streams and releases what the layer holds. */
+  readonly dispose: () => Promise<void>
+}
+
+/** The application as a web handler, over a layer with the use cases of the core. */
+export const toWebHandler = <E>(services: Layer.Layer<Services, E>, options: WebHandlerOptions): WebHandler => {
+  const { dispose, handler } = HttpEffect.toWebHandlerLayerWith(Layer.provide(layer(options), services), {
+    toHandler: (context) => {
+      const { app } = Context.get(context, CastellanHttp)
+      return Effect.succeed(options.prefix === undefined ? app : beneath(options.prefix, app))
+    }
+  })
+  return { dispose, handler: (request) => handler(request) }
+}

@@ -1,0 +1,60 @@
+/**
+ * Serves assets to whoever holds a signed address.
+ *
+ * What an asset holds came from data and from a model, so it is never trusted: it is named by its true media type, which
+ * browsers may not guess otherwise, and may do nothing: no script, no frame, no form, nothing loaded.
+ *
+ * Source: decisions.md §4 ("Signed asset URLs").
+ */
+import { Api } from "@castellan/api/Api"
+import { type AssetFormat, type AssetId, mediaType } from "@castellan/core/asset/Asset"
+import { AssetStore } from "@castellan/core/asset/AssetStore"
+import { NotFound, PermissionDenied } from "@castellan/core/error/Failure"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import { AssetSignature } from "./AssetSignature.ts"
+
+/** Formats that a browser shows; the others it offers to save. */
+const shown: ReadonlySet<AssetFormat> = new Set(["png", "svg", "txt", "json"])
+
+const refused = new PermissionDenied({ message: "the address of the asset has expired or was altered" })
+
+const headersOf = (id: AssetId, format: AssetFormat, secondsLeft: number) => ({
+  "content-disposition": `${shown.has(format) ? "inline" : "attachment"}; filename="${id}.${format}"`,
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  "cross-origin-resource-policy": "cross-origin",
+  "referrer-policy": "no-referrer",
+  // What an address shows never changes, and nobody may show it for longer than the address works.
+  "cache-control": `private, max-age=${secondsLeft}, immutable`
+})
+
+/** The one operation of assets. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "assets",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* AssetStore
+    const signature = yield* AssetSignature
+    return handlers.handle(
+      "get",
+      Effect.fnUntraced(function* ({ params, query }) {
+        const now = yield* Clock.currentTimeMillis
+        const signed = signature.verify({ id: params.id, ...query }, now)
+        if (Option.isNone(signed)) return yield* refused
+        const { expiresAt, format, id } = signed.value
+        const content = yield* store.body(id, format)
+        if (Option.isNone(content)) return yield* new NotFound({ message: "asset not found" })
+        const options = {
+          contentType: mediaType[format],
+          headers: headersOf(id, format, Math.floor((expiresAt - now) / 1000))
+        }
+        return typeof content.value === "string"
+          ? HttpServerResponse.text(content.value, options)
+          : HttpServerResponse.uint8Array(content.value, options)
+      })
+    )
+  })
+)
