@@ -12,6 +12,9 @@ export * as Fixture from "./fixture/Fixture.ts"
 /** Every store of the core, in memory, in one layer. */
 export * as Stores from "./fixture/Stores.ts"
 
+/** The rules that every ended run's events keep, whatever happened to the run. */
+export * as WellFormed from "./fixture/WellFormed.ts"
+
 /** What every adapter of the `OntologyEngine` port does, whichever compiler is behind it: models in the ontology's language over tables in memory, described, compiled and refused. */
 export * as OntologyEngineContract from "./ontology/OntologyEngineContract.ts"
 

@@ -27,6 +27,7 @@ export const make = (context: RunContext): Effect.Effect<Message> =>
   Effect.map(
     Ref.make<{ readonly cell: Cell | undefined; readonly text: string }>({ cell: undefined, text: "" }),
     (state) => {
+      // Not to be interrupted half-way: what is kept here and what was told are the same at every moment.
       const write = Effect.fnUntraced(function* (text: string) {
         const before = yield* Ref.get(state)
         if (before.cell === undefined) {
@@ -43,7 +44,7 @@ export const make = (context: RunContext): Effect.Effect<Message> =>
           yield* Ref.set(state, { cell: before.cell, text: before.text + text })
         }
         yield* context.emit(RunEvent.cases.Text.make({ text }))
-      })
+      }, Effect.uninterruptible)
       return {
         write,
         paragraph: Effect.flatMap(Ref.get(state), ({ text }) =>

@@ -46,19 +46,20 @@ export const step = Effect.fnUntraced(function* <A, R>(
     cell = ended.success
     yield* show
   })
-  yield* show
-  const outcome = yield* work(cell.id, (content) =>
-    Effect.suspend(() => {
+  const reveal = (content: CellContent) =>
+    Effect.sync(() => {
       cell = new Cell({ ...cell, content })
-      return Effect.void
     })
-  ).pipe(
-    Effect.onExit((exit) => {
+  // Acquired and released: a step whose start was told is told to its end, even when it is interrupted in between.
+  const outcome = yield* Effect.acquireUseRelease(
+    show,
+    () => work(cell.id, reveal),
+    (_, exit) => {
       if (Exit.isSuccess(exit)) return end(CellEvent.cases.Complete.make({}), exit.value)
       if (Cause.hasInterruptsOnly(exit.cause)) return end(CellEvent.cases.Halt.make({}), {})
       const failure = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       return end(CellEvent.cases.Fail.make({ error: failure?.message ?? "internal error" }), {})
-    })
+    }
   )
   return outcome.value
 })

@@ -1,0 +1,52 @@
+/**
+ * The whole of Castellan as one layer: every use case, over the stores and ports that a host provides.
+ */
+import type * as Digest from "effect/crypto/Digest"
+import type * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Layer from "effect/Layer"
+import * as Authentication from "./access/Authentication.ts"
+import * as Analyst from "./analyst/Analyst.ts"
+import type { ChartRenderer } from "./asset/ChartRenderer.ts"
+import * as Chats from "./chat/Chats.ts"
+import type { ConnectorDriver } from "./connector/ConnectorDriver.ts"
+import * as Connectors from "./connector/Connectors.ts"
+import type { Stores } from "./memory/Stores.ts"
+import type { LanguageModels } from "./model/LanguageModels.ts"
+import * as Models from "./model/Models.ts"
+import type { OntologyEngine } from "./ontology/OntologyEngine.ts"
+import * as InProcessRunner from "./run/InProcessRunner.ts"
+import { RunLimits } from "./run/RunLimits.ts"
+import type { Runner } from "./run/Runner.ts"
+
+/** The use cases, with the analyst and the runner under them. */
+export type UseCases =
+  | Analyst.Analyst
+  | Authentication.Authentication
+  | Chats.Chats
+  | Connectors.Connectors
+  | Models.Models
+  | Runner
+
+/** The ports to the world outside, and the platform's cryptography. */
+export type Ports =
+  | ChartRenderer
+  | ConnectorDriver
+  | LanguageModels
+  | OntologyEngine
+  | Digest.Digest
+  | SecureRandom.SecureRandom
+
+/** How a deployment differs from the default one. */
+export interface CastellanOptions extends InProcessRunner.InProcessRunnerOptions {
+  /** Bounds of runs that differ from `RunLimits`' own. */
+  readonly limits?: Partial<RunLimits>
+}
+
+/** Every use case, with runs carried out in this process. */
+export const layer = (options: CastellanOptions = {}): Layer.Layer<UseCases, never, Stores | Ports> =>
+  Layer.mergeAll(Authentication.layer, Chats.layer).pipe(
+    Layer.provideMerge(InProcessRunner.layer(options)),
+    Layer.provideMerge(Analyst.layer),
+    Layer.provideMerge(Layer.mergeAll(Connectors.layer, Models.layer)),
+    Layer.provide(Layer.succeed(RunLimits, { ...RunLimits.defaultValue(), ...options.limits }))
+  )
