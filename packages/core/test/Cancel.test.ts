@@ -4,7 +4,8 @@ import { layerMemory, RunLog } from "@castellan/core/run/RunLog"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
-import * as Stores from "@castellan/testing/fixture/Stores"
+import * as Castellan from "@castellan/core/Castellan"
+import * as Stores from "@castellan/core/memory/Stores"
 import { violations } from "@castellan/testing/fixture/WellFormed"
 import { calls, says, text, finished, call } from "@castellan/testing/scripted/ScriptedModel"
 import { assert, describe, it } from "@effect/vitest"
@@ -53,7 +54,7 @@ describe("a cancel, wherever it hits", () => {
         Effect.gen(function* () {
           const reached = yield* Latch.make()
           const proceed = yield* Latch.make()
-          const layer = Deployment.layerUseCases().pipe(
+          const layer = Castellan.layer().pipe(
             Layer.provideMerge(
               Layer.mergeAll(
                 Stores.layerMemory,

@@ -9,9 +9,6 @@ export * as Deployment from "./fixture/Deployment.ts"
 /** Small builders for tests: an organization as a deployment would have it, and more members, roles, keys and connectors in it. */
 export * as Fixture from "./fixture/Fixture.ts"
 
-/** Every store of the core, in memory, in one layer. */
-export * as Stores from "./fixture/Stores.ts"
-
 /** The rules that every ended run's events keep, whatever happened to the run. */
 export * as WellFormed from "./fixture/WellFormed.ts"
 
