@@ -64,7 +64,9 @@ const expressionClasses = new Set([
 
 /** Nodes that are no expressions, need no check of their own, and are harmless when their parts are. */
 const harmlessTypes = new Set([
+  "ARRAY_TYPE_INFO",
   "ASCENDING",
+  "DECIMAL_TYPE_INFO",
   "DESCENDING",
   "DISTINCT_MODIFIER",
   "EMPTY",
@@ -72,9 +74,11 @@ const harmlessTypes = new Set([
   "JOIN",
   "LIMIT_MODIFIER",
   "LIMIT_PERCENT_MODIFIER",
+  "LIST_TYPE_INFO",
   "ORDER_DEFAULT",
   "ORDER_MODIFIER",
   "PIVOT",
+  "STRUCT_TYPE_INFO",
   "SUBQUERY"
 ])
 
