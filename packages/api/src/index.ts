@@ -42,6 +42,9 @@ export * as ChatEvents from "./client/ChatEvents.ts"
 /** The client for programs without Effect: plain promises, async iterables for streams, and one class of error. */
 export * as Client from "./client/Client.ts"
 
+/** The client for programs on Effect: every operation as the contract has it, with core's own errors, and two streams that outlive a connection which is cut. */
+export * as EffectClient from "./client/EffectClient.ts"
+
 /** A parser of server-sent events, as the WHATWG HTML standard (section 9.2.6) interprets a stream, in the few lines that a browser bundle wants. */
 export * as EventStreamParser from "./client/EventStreamParser.ts"
 

@@ -48,11 +48,9 @@ export type ToolsWire = typeof ToolsWire.Type
 
 const question = boundedText({ minimum: 1, maximum: 100_000 }, "The question, in natural language")
 const chatId = uuid(ChatId, "The chat to continue; absent, a new one is made")
-const model = modelId.annotate({
-  message: "must be a model's id, 1 to 200 visible ASCII characters",
-  description:
-    "The model that answers, from `GET /v2/models`; absent, the caller's default. Only on new chats: together with `chat_id` it is refused"
-})
+const model = modelId(
+  "The model that answers, from `GET /v2/models`; absent, the caller's default. Only on new chats: together with `chat_id` it is refused"
+)
 
 /** A question as JSON. */
 export const AskRequest = Schema.Struct({

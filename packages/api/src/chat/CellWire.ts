@@ -99,6 +99,10 @@ const contentOf = (
   }
 }
 
+/** A duration as the wire's integer: never negative, though clocks are set back. */
+const wholeMilliseconds = (took: Duration.Duration): number =>
+  Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(Duration.toMillis(took))))
+
 /** A cell as the wire shows it. */
 export const ofCell = (cell: Cell): CellWire => {
   const took = duration(cell)
@@ -112,7 +116,7 @@ export const ofCell = (cell: Cell): CellWire => {
     ...(cell.status._tag === "Failed" ? { error: cell.status.error } : {}),
     ...(output === undefined ? {} : { output }),
     ...(dataframePreview === undefined ? {} : { dataframe_preview: dataframePreview }),
-    ...(took === undefined ? {} : { execution_time_ms: Math.max(0, Math.round(Duration.toMillis(took))) }),
+    ...(took === undefined ? {} : { execution_time_ms: wholeMilliseconds(took) }),
     ...(assets === undefined ? {} : { assets })
   }
 }

@@ -42,8 +42,12 @@ const ruleAt = (issue: SchemaIssue.Issue): string | undefined => {
     case "InvalidType":
     case "UnexpectedKey":
     case "OneOf":
-    case "AnyOf":
       return messageOf(issue.ast.annotations)
+    case "AnyOf": {
+      // A union of one, as the body of one media type is, has its member's rule.
+      const [only, ...others] = issue.ast.types
+      return messageOf(issue.ast.annotations) ?? (others.length === 0 ? messageOf(only?.annotations) : undefined)
+    }
   }
 }
 
@@ -52,8 +56,10 @@ const asRule = (message: string): string =>
   message.startsWith("Expected ") ? message.replace(/^Expected /, "must be ").replace(/, got .*$/s, "") : message
 
 /** The rule of an issue whose schema states none. */
-const fallback = (issue: SchemaIssue.Issue): string =>
-  SchemaIssue.makeFormatterStandardSchemaV1()(issue).issues[0]?.message ?? "must be a valid value"
+const fallback = (issue: SchemaIssue.Issue): string => {
+  const message = SchemaIssue.makeFormatterStandardSchemaV1()(issue).issues[0]?.message
+  return message === undefined || message.startsWith("Invalid data") ? "must be a valid value" : message
+}
 
 /** Walks down to the first issue, and keeps the innermost rule that was stated on the way within its field. */
 const find = (

@@ -69,14 +69,23 @@ export const integerBetween = (minimum: number, maximum: number, description: st
 export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words, description: string) =>
   Schema.Literals(words).annotate({ message: `must be one of ${words.join(", ")}`, description })
 
+const connectorRule = "must be a connector's id, a positive integer"
+
 /** The number of a connector in a request. */
-export const connectorId = ConnectorId.annotate({
-  message: "must be a connector's id, a positive integer",
-  description: "A connector's id, from `GET /v2/connectors`"
-})
+export const connectorId = Schema.Number.annotate({ message: connectorRule })
+  .check(
+    Schema.isInt({ message: connectorRule }),
+    Schema.isBetween(
+      { minimum: 1, maximum: 2_147_483_647 },
+      { message: connectorRule, description: "A connector's id, from `GET /v2/connectors`" }
+    )
+  )
+  .pipe(Schema.decodeTo(ConnectorId))
+
+const modelRule = "must be a model's id, 1 to 200 visible ASCII characters"
 
 /** The id of a model in a request. */
-export const modelId = ModelId.annotate({
-  message: "must be a model's id, 1 to 200 visible ASCII characters",
-  description: "A model's id, from `GET /v2/models`"
-})
+export const modelId = (description: string) =>
+  Schema.String.annotate({ message: modelRule })
+    .check(Schema.isMinLength(1, { message: modelRule }), Schema.isMaxLength(200, { message: modelRule, description }))
+    .pipe(Schema.decodeTo(ModelId.annotate({ message: modelRule })))
