@@ -150,11 +150,15 @@ export const layer = (
           return failing({ message: `the model ${turn.model} is not served` })
         }
         const output = take(turn)
-        const index = yield* SubscriptionRef.modify(recorded, (all) => [
-          all.length,
-          [...all, { turn, outcome: "streaming" } satisfies RecordedTurn]
-        ])
-        return Stream.onExit(output, (exit) => settle(index, exit))
+        // Acquired with the stream's own scope: whatever ends the stream settles the record.
+        yield* Effect.acquireRelease(
+          SubscriptionRef.modify(recorded, (all) => [
+            all.length,
+            [...all, { turn, outcome: "streaming" } satisfies RecordedTurn]
+          ]),
+          settle
+        )
+        return output
       })
 
       return Context.make(LanguageModels, { served, turn: (turn) => Stream.unwrap(perform(turn)) }).pipe(

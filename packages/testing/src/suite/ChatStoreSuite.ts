@@ -1,0 +1,269 @@
+/**
+ * What every store of chats and runs keeps to: isolation of organizations, at most one run of a chat at a time
+ * whoever asks at once, and lists that page without a gap or a repeat.
+ */
+import type { Access } from "@castellan/core/access/Access"
+import type { Principal } from "@castellan/core/access/Principal"
+import { Chat } from "@castellan/core/chat/Chat"
+import { type ChatQuery, ChatStore } from "@castellan/core/chat/ChatStore"
+import { Run, RunStatus } from "@castellan/core/run/Run"
+import { assert, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { layerCrypto } from "../fixture/Deployment.ts"
+import * as Sample from "../fixture/Sample.ts"
+import { assertSame } from "./Same.ts"
+
+const at = (iso: string): DateTime.Utc => DateTime.makeUnsafe(iso)
+
+const noon = at("2030-05-05T12:00:00.000Z")
+
+const completed = (run: Run, endedAt: DateTime.Utc): Run =>
+  new Run({ ...run, status: RunStatus.cases.Completed.make({ startedAt: run.createdAt, endedAt }) })
+
+/** A chat with its first run, as `open` takes them. */
+const opened = Effect.fnUntraced(function* (maker: Principal, options: Sample.ChatOptions = {}) {
+  const chat = yield* Sample.chat(maker, options)
+  const run = yield* Sample.run(maker, chat, { question: chat.firstQuestion, createdAt: chat.createdAt })
+  yield* ChatStore.use((store) => store.open(chat, run))
+  return { chat, run }
+})
+
+/** A chat whose first run has ended. */
+const answered = Effect.fnUntraced(function* (maker: Principal, options: Sample.ChatOptions = {}) {
+  const made = yield* opened(maker, options)
+  const end = made.chat.updatedAt
+  yield* ChatStore.use((store) => store.endRun(completed(made.run, end), end))
+  return made
+})
+
+const query = (reader: Principal, more: Partial<ChatQuery> = {}): ChatQuery => ({
+  reader,
+  now: noon,
+  limit: 100,
+  offset: 0,
+  sortBy: "updated_at",
+  sortDirection: "desc",
+  ...more
+})
+
+const listed = Effect.fnUntraced(function* (reader: Principal, more: Partial<ChatQuery> = {}) {
+  const page = yield* ChatStore.use((store) => store.list(query(reader, more)))
+  return { ids: page.chats.map((chat) => chat.id), totalCount: page.totalCount }
+})
+
+const newReader = Effect.flatMap(Sample.organizationId, (organization) => Sample.principal(organization))
+
+const sortKey = (chat: Chat, by: ChatQuery["sortBy"]): string | number =>
+  by === "name" ? chat.summary : DateTime.toEpochMillis(by === "created_at" ? chat.createdAt : chat.updatedAt)
+
+/** Runs the contract of `ChatStore` against an adapter. */
+export const suite = <E>(name: string, layer: Layer.Layer<ChatStore, E>): void => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`ChatStore (${name})`, (it) => {
+    it.effect("an opened chat is running, with its run queued", () =>
+      Effect.gen(function* () {
+        const store = yield* ChatStore
+        const reader = yield* newReader
+        const { chat, run } = yield* opened(reader)
+        const kept = Option.getOrThrow(yield* store.get(reader.organizationId, chat.id))
+        assertSame(kept, new Chat({ ...chat, activity: { _tag: "Running", runId: run.id }, updatedAt: run.createdAt }))
+        assertSame(yield* store.run(reader.organizationId, run.id), Option.some(run))
+        assertSame(yield* store.runs(reader.organizationId, chat.id), [run])
+      })
+    )
+
+    it.effect("a run that goes on is kept; one that ends leaves its chat idle, updated at that moment", () =>
+      Effect.gen(function* () {
+        const store = yield* ChatStore
+        const reader = yield* newReader
+        const { chat, run } = yield* opened(reader, { createdAt: at("2030-01-01T00:00:00.000Z") })
+        const running = new Run({
+          ...run,
+          status: RunStatus.cases.Running.make({ startedAt: at("2030-01-01T00:00:01.000Z") })
+        })
+        yield* store.saveRun(running)
+        assertSame(yield* store.run(reader.organizationId, run.id), Option.some(running))
+        const ended = new Run({
+          ...completed(running, at("2030-01-01T00:00:02.345Z")),
+          usage: { inputTokens: 100, outputTokens: 20, toolCalls: 3 }
+        })
+        yield* store.endRun(ended, at("2030-01-01T00:00:02.345Z"))
+        assertSame(yield* store.run(reader.organizationId, run.id), Option.some(ended))
+        const kept = Option.getOrThrow(yield* store.get(reader.organizationId, chat.id))
+        assert.strictEqual(kept.activity._tag, "Idle")
+        assertSame(kept.updatedAt, at("2030-01-01T00:00:02.345Z"))
+        assertSame(kept.createdAt, chat.createdAt)
+      })
+    )
+
+    it.effect("another question is taken when the chat is idle, and refused while a run is in progress", () =>
+      Effect.gen(function* () {
+        const store = yield* ChatStore
+        const reader = yield* newReader
+        const { chat, run: first } = yield* opened(reader, { createdAt: at("2030-01-01T00:00:00.000Z") })
+        const second = yield* Sample.run(reader, chat, {
+          isContinuation: true,
+          createdAt: at("2030-01-02T00:00:00.000Z")
+        })
+        assert.strictEqual((yield* Effect.flip(store.ask(second)))._tag, "Conflict")
+        assertSame(yield* store.runs(reader.organizationId, chat.id), [first])
+        assert.isTrue(Option.isNone(yield* store.run(reader.organizationId, second.id)))
+        const ended = completed(first, at("2030-01-01T12:00:00.000Z"))
+        yield* store.endRun(ended, at("2030-01-01T12:00:00.000Z"))
+        yield* store.ask(second)
+        assertSame(yield* store.runs(reader.organizationId, chat.id), [ended, second])
+        const kept = Option.getOrThrow(yield* store.get(reader.organizationId, chat.id))
+        assertSame(kept.activity, { _tag: "Running", runId: second.id })
+        assertSame(kept.updatedAt, second.createdAt)
+      })
+    )
+
+    it.effect("of many questions at once, one is taken", () =>
+      Effect.gen(function* () {
+        const store = yield* ChatStore
+        const reader = yield* newReader
+        const { chat, run: first } = yield* answered(reader)
+        const runs = yield* Effect.all(Array.from({ length: 20 }, () => Sample.run(reader, chat)))
+        const outcomes = yield* Effect.forEach(runs, (run) => Effect.result(store.ask(run)), {
+          concurrency: "unbounded"
+        })
+        const taken = runs.filter((_, index) => outcomes[index]?._tag === "Success")
+        assert.strictEqual(taken.length, 1)
+        const kept = yield* store.runs(reader.organizationId, chat.id)
+        assert.deepStrictEqual(
+          kept.map((run) => run.id),
+          [first.id, ...taken.map((run) => run.id)]
+        )
+      })
+    )
+
+    it.effect("the end of an earlier run does not end the one in progress", () =>
+      Effect.gen(function* () {
+        const store = yield* ChatStore
+        const reader = yield* newReader
+        const { chat, run: first } = yield* answered(reader)
+        const second = yield* Sample.run(reader, chat)
+        yield* store.ask(second)
+        yield* store.endRun(completed(first, noon), noon)
+        const kept = Option.getOrThrow(yield* store.get(reader.organizationId, chat.id))
+        assertSame(kept.activity, { _tag: "Running", runId: second.id })
+      })
+    )
+
+    it.effect("nothing of one organization is seen, asked or listed from another", () =>
+      Effect.gen(function* () {
+        const store = yield* ChatStore
+        const ours = yield* newReader
+        const theirs = yield* newReader
+        const { chat, run } = yield* answered(ours, { access: Sample.everyone })
+        assert.isTrue(Option.isNone(yield* store.get(theirs.organizationId, chat.id)))
+        assert.isTrue(Option.isNone(yield* store.run(theirs.organizationId, run.id)))
+        assert.deepStrictEqual(yield* store.runs(theirs.organizationId, chat.id), [])
+        assert.deepStrictEqual(yield* listed(theirs), { ids: [], totalCount: 0 })
+        const intruder = yield* Sample.run(theirs, chat)
+        assert.strictEqual((yield* Effect.flip(store.ask(intruder)))._tag, "Conflict")
+        assert.strictEqual(Option.getOrThrow(yield* store.get(ours.organizationId, chat.id)).activity._tag, "Idle")
+      })
+    )
+
+    it.effect("lists what the reader may read, and counts nothing else", () =>
+      Effect.gen(function* () {
+        const organization = yield* Sample.organizationId
+        const role = yield* Sample.role(organization)
+        const reader = yield* Sample.principal(organization, { roles: [role] })
+        const other = yield* Sample.principal(organization)
+        const restricted = yield* Sample.principal(organization, {
+          memberId: reader.memberId,
+          roles: [role],
+          restricted: true
+        })
+        const shared = (grants: Access["grants"]): Access => ({ isPublic: false, grants })
+        const forReader = { grantee: { _tag: "Member", id: reader.memberId }, accessType: "viewer" } as const
+        const own = yield* answered(reader)
+        const open = yield* answered(other, { access: Sample.everyone })
+        const byRole = yield* answered(other, {
+          access: shared([{ grantee: { _tag: "Role", id: role.id }, accessType: "viewer" }])
+        })
+        const direct = yield* answered(other, { access: shared([forReader]) })
+        const until = yield* answered(other, {
+          access: shared([{ ...forReader, expiresAt: at("2030-05-05T12:00:00.001Z") }])
+        })
+        // At the very moment of its expiry a grant is over.
+        yield* answered(other, { access: shared([{ ...forReader, expiresAt: noon }]) })
+        yield* answered(other)
+
+        const seen = (one: { readonly ids: ReadonlyArray<string> }) => one.ids.toSorted()
+        const ids = (...made: ReadonlyArray<{ readonly chat: Chat }>) => made.map(({ chat }) => chat.id).toSorted()
+        const all = yield* listed(reader)
+        assert.deepStrictEqual(seen(all), ids(own, open, byRole, direct, until))
+        assert.strictEqual(all.totalCount, 5)
+        // A restricted key sees neither the owner's own items nor direct shares.
+        const limited = yield* listed(restricted)
+        assert.deepStrictEqual(seen(limited), ids(open, byRole))
+        assert.strictEqual(limited.totalCount, 2)
+      })
+    )
+
+    it.effect("searches the summary and the first question, whatever the case, and takes every sign for itself", () =>
+      Effect.gen(function* () {
+        const reader = yield* newReader
+        const percent = yield* answered(reader, { question: "What is 100% of sales_total?", summary: "Share" })
+        const plain = yield* answered(reader, { question: "What is 1000 of salesXtotal?", summary: "Plain" })
+        const quoted = yield* answered(reader, { question: "Path C:\\data and O'Brien", summary: "Übersicht ÄÖ" })
+        const find = (searchTerm: string) => Effect.map(listed(reader, { searchTerm }), ({ ids }) => ids.toSorted())
+        const ids = (...made: ReadonlyArray<{ readonly chat: Chat }>) => made.map(({ chat }) => chat.id).toSorted()
+        assert.deepStrictEqual(yield* find("WHAT IS"), ids(percent, plain))
+        assert.deepStrictEqual(yield* find("plain"), ids(plain))
+        assert.deepStrictEqual(yield* find("100%"), ids(percent))
+        assert.deepStrictEqual(yield* find("sales_total"), ids(percent))
+        assert.deepStrictEqual(yield* find("c:\\DATA"), ids(quoted))
+        assert.deepStrictEqual(yield* find("o'brien"), ids(quoted))
+        assert.deepStrictEqual(yield* find("übersicht äö"), ids(quoted))
+        assert.deepStrictEqual(yield* find("%"), ids(percent))
+        assert.deepStrictEqual(yield* find("nothing like it"), [])
+        assert.strictEqual((yield* listed(reader, { searchTerm: "what", limit: 1 })).totalCount, 2)
+      })
+    )
+
+    it.effect("sorts by each key in each direction, breaks ties by id, and pages without a gap or a repeat", () =>
+      Effect.gen(function* () {
+        const store = yield* ChatStore
+        const reader = yield* newReader
+        const made = yield* Effect.forEach(
+          Array.from({ length: 23 }, (_, index) => index),
+          (index) =>
+            answered(reader, {
+              summary: ["beta", "Alpha", "alpha", "gamma", "alpha"][index % 5] ?? "",
+              createdAt: at(`2030-01-0${1 + (index % 3)}T00:00:00.00${index % 2}Z`),
+              updatedAt: at(`2030-02-0${1 + (index % 4)}T00:00:00.000Z`)
+            })
+        )
+        const chats = yield* Effect.forEach(made, ({ chat }) =>
+          Effect.map(store.get(reader.organizationId, chat.id), Option.getOrThrow)
+        )
+        for (const sortBy of ["name", "created_at", "updated_at"] as const) {
+          const ascending = chats
+            .toSorted((a, b) => {
+              const [left, right] = [sortKey(a, sortBy), sortKey(b, sortBy)]
+              return left < right ? -1 : left > right ? 1 : a.id < b.id ? -1 : 1
+            })
+            .map((chat) => chat.id)
+          for (const sortDirection of ["asc", "desc"] as const) {
+            const expected = sortDirection === "asc" ? ascending : ascending.toReversed()
+            for (const limit of [1, 5, 23, 100]) {
+              const paged: Array<string> = []
+              for (let offset = 0; offset < 30; offset += limit) {
+                const page = yield* listed(reader, { sortBy, sortDirection, limit, offset })
+                assert.strictEqual(page.totalCount, 23)
+                paged.push(...page.ids)
+              }
+              assert.deepStrictEqual(paged, expected, `${sortBy} ${sortDirection} by ${limit}`)
+            }
+          }
+        }
+      })
+    )
+  })
+}

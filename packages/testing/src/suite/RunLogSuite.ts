@@ -1,0 +1,254 @@
+/**
+ * What every run log keeps to: whoever follows a run, from any point and at any moment, sees the same entries in the
+ * same order, without a gap or a repeat, up to `Done`.
+ */
+import { CellStatus, Cell, CellContent } from "@castellan/core/chat/Cell"
+import { ConnectorId } from "@castellan/core/connector/Connector"
+import { ModelId } from "@castellan/core/model/Model"
+import type { RunId } from "@castellan/core/run/Run"
+import { RunEvent, type RunLogEntry } from "@castellan/core/run/RunEvent"
+import { RunLog } from "@castellan/core/run/RunLog"
+import { assert, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { layerCrypto } from "../fixture/Deployment.ts"
+import * as Sample from "../fixture/Sample.ts"
+import { assertSame } from "./Same.ts"
+
+const text = (words: string): RunEvent => RunEvent.cases.Text.make({ text: words })
+const done: RunEvent = RunEvent.cases.Done.make({ status: "completed" })
+
+const wordsOf = (entries: ReadonlyArray<RunLogEntry>): ReadonlyArray<string> =>
+  entries.map(({ event }) => (event._tag === "Text" ? event.text : event._tag))
+
+const sequences = (entries: ReadonlyArray<RunLogEntry>): ReadonlyArray<number> => entries.map((entry) => entry.sequence)
+
+const counting = (from: number, to: number): ReadonlyArray<number> =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
+
+const follow = (run: RunId, after: number) => RunLog.use((log) => Stream.runCollect(log.follow(run, after)))
+
+const pause = (times: number) => Effect.repeat(Effect.yieldNow, { times })
+
+/** An event of every kind, with text that is hard to keep. */
+const everyKind = Effect.gen(function* () {
+  const maker = yield* Sample.principal(yield* Sample.organizationId)
+  const run = yield* Sample.run(maker, yield* Sample.chat(maker))
+  const asset = yield* Sample.asset(run)
+  const cell = new Cell({
+    id: asset.cellId,
+    title: "Every kind",
+    content: CellContent.cases.OntologyQuery.make({
+      connectorId: ConnectorId.make(7),
+      query: "run: sales",
+      code: "select 'a''b' -- \\"
+    }),
+    status: CellStatus.cases.Failed.make({ endedAt: DateTime.makeUnsafe("2030-01-01T00:00:00.999Z"), error: "no" }),
+    result: { output: ["", "two\nlines"], dataframePreview: "| a |\n| --- |", assets: [asset.id] },
+    createdAt: DateTime.makeUnsafe("2030-01-01T00:00:00.001Z")
+  })
+  const metadata = {
+    messageCellId: run.messageCellId,
+    createdAt: run.createdAt,
+    model: ModelId.make("scripted/model-1"),
+    chatId: run.chatId,
+    isContinuation: true
+  }
+  return [
+    RunEvent.cases.Metadata.make(metadata),
+    text("tab\t, quote ', \", backslash \\, NUL \u0000, flag 🏳️‍🌈, \u2028"),
+    RunEvent.cases.Cell.make({ cell }),
+    RunEvent.cases.Asset.make({ asset }),
+    RunEvent.cases.Done.make({ status: "failed", error: "cancelled" })
+  ]
+})
+
+/** Runs the contract of `RunLog` against an adapter. */
+export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "60 seconds" })(`RunLog (${name})`, (it) => {
+    it.effect("numbers entries from 1, and reads them from any point", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const run = yield* Sample.runId
+        assert.deepStrictEqual(yield* log.read(run, 0), [])
+        yield* log.append(run, [text("a"), text("b")])
+        yield* log.append(run, [])
+        yield* log.append(run, [text("c")])
+        const all = yield* log.read(run, 0)
+        assert.deepStrictEqual(sequences(all), [1, 2, 3])
+        assert.deepStrictEqual(wordsOf(all), ["a", "b", "c"])
+        assert.deepStrictEqual(wordsOf(yield* log.read(run, 2)), ["c"])
+        assert.deepStrictEqual(yield* log.read(run, 3), [])
+        assert.deepStrictEqual(yield* log.read(run, 99), [])
+      })
+    )
+
+    it.effect("keeps every kind of event as it was", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const run = yield* Sample.runId
+        const events = yield* everyKind
+        yield* log.append(run, events)
+        const kept = (yield* log.read(run, 0)).map((entry) => entry.event)
+        assertSame(kept, events)
+        const followed = (yield* follow(run, 0)).map((entry) => entry.event)
+        assertSame(followed, events)
+      })
+    )
+
+    it.effect("appends nothing after done, be it in the same step or a later one", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const run = yield* Sample.runId
+        yield* log.append(run, [text("a"), done, text("too late")])
+        yield* log.append(run, [text("much too late"), done])
+        assert.deepStrictEqual(wordsOf(yield* log.read(run, 0)), ["a", "Done"])
+        assert.deepStrictEqual(wordsOf(yield* follow(run, 0)), ["a", "Done"])
+      })
+    )
+
+    it.effect("a late follower has everything from its point on, and ends", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const run = yield* Sample.runId
+        yield* log.append(run, [text("a"), text("b"), done])
+        assert.deepStrictEqual(sequences(yield* follow(run, 0)), [1, 2, 3])
+        assert.deepStrictEqual(sequences(yield* follow(run, 2)), [3])
+        assert.deepStrictEqual(yield* follow(run, 3), [])
+      })
+    )
+
+    it.effect("keeps runs apart", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const one = yield* Sample.runId
+        const other = yield* Sample.runId
+        const following = yield* Effect.forkChild(follow(other, 0), { startImmediately: true })
+        yield* log.append(one, [text("one"), done])
+        yield* log.append(other, [text("other"), done])
+        assert.deepStrictEqual(wordsOf(yield* Fiber.join(following)), ["other", "Done"])
+        assert.deepStrictEqual(wordsOf(yield* log.read(one, 0)), ["one", "Done"])
+      })
+    )
+
+    it.effect("an entry reaches a follower before the next is appended", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const run = yield* Sample.runId
+        yield* log.append(run, [text("1")])
+        // Each entry that is seen has the next one appended: a follower that gathers would wait for ever.
+        const seen = yield* log.follow(run, 0).pipe(
+          Stream.tap((entry) =>
+            entry.sequence < 20
+              ? log.append(run, [text(`${entry.sequence + 1}`)])
+              : entry.event._tag === "Done"
+                ? Effect.void
+                : log.append(run, [done])
+          ),
+          Stream.runCollect
+        )
+        assert.deepStrictEqual(sequences(seen), counting(1, 21))
+      })
+    )
+
+    it.effect("a follower that leaves disturbs nobody", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const run = yield* Sample.runId
+        const leaving = yield* Effect.forkChild(follow(run, 0), { startImmediately: true })
+        const staying = yield* Effect.forkChild(follow(run, 0), { startImmediately: true })
+        yield* log.append(run, [text("a")])
+        yield* Fiber.interrupt(leaving)
+        assert.deepStrictEqual(wordsOf(yield* log.follow(run, 0).pipe(Stream.take(1), Stream.runCollect)), ["a"])
+        yield* log.append(run, [text("b"), done])
+        assert.deepStrictEqual(wordsOf(yield* Fiber.join(staying)), ["a", "b", "Done"])
+      })
+    )
+
+    it.effect("a follower that does not read holds up nobody", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const run = yield* Sample.runId
+        const stuck = yield* log.follow(run, 0).pipe(
+          Stream.runForEach(() => Effect.never),
+          Effect.forkChild({ startImmediately: true })
+        )
+        yield* Effect.forEach(counting(1, 2000), (index) => log.append(run, [text(`${index}`)]), { discard: true })
+        yield* log.append(run, [done])
+        assert.deepStrictEqual(sequences(yield* follow(run, 0)), counting(1, 2001))
+        yield* Fiber.interrupt(stuck)
+      })
+    )
+
+    const Small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 }))
+    const Batches = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5 }))).check(
+      Schema.isMaxLength(8)
+    )
+
+    it.effect.prop(
+      "many append and many follow at once: each follower sees every entry after its point, once, in order",
+      {
+        appenders: Schema.Array(Schema.Struct({ batches: Batches, pauses: Small })).check(Schema.isMaxLength(4)),
+        followers: Schema.Array(
+          Schema.Struct({ after: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 40 })), pauses: Small })
+        ).check(Schema.isMinLength(1), Schema.isMaxLength(5))
+      },
+      ({ appenders, followers }) =>
+        Effect.gen(function* () {
+          const log = yield* RunLog
+          const run = yield* Sample.runId
+          const following = yield* Effect.forEach(followers, ({ after, pauses }) =>
+            Effect.forkChild(Effect.andThen(pause(pauses), follow(run, after)))
+          )
+          yield* Effect.forEach(
+            appenders,
+            ({ batches, pauses }, appender) =>
+              Effect.forEach(
+                batches,
+                (size, batch) =>
+                  Effect.andThen(
+                    pause(pauses),
+                    log.append(
+                      run,
+                      counting(1, size).map((index) => text(`${appender}/${batch}/${index}/${size}`))
+                    )
+                  ),
+                { discard: true }
+              ),
+            { concurrency: "unbounded", discard: true }
+          )
+          yield* log.append(run, [done])
+          const all = yield* log.read(run, 0)
+          assert.deepStrictEqual(sequences(all), counting(1, all.length))
+          // What was appended in one step stands together, and each appender's steps in their order.
+          const words = wordsOf(all)
+          const expected = appenders.map(({ batches }, appender) =>
+            batches.flatMap((size, batch) => counting(1, size).map((index) => `${appender}/${batch}/${index}/${size}`))
+          )
+          expected.forEach((own, appender) => {
+            assert.deepStrictEqual(
+              words.filter((word) => word.startsWith(`${appender}/`)),
+              own
+            )
+          })
+          words.forEach((word, position) => {
+            const [appender, batch, index, size] = word.split("/")
+            if (index !== undefined && index !== size) {
+              assert.strictEqual(words[position + 1], `${appender}/${batch}/${Number(index) + 1}/${size}`)
+            }
+          })
+          const seen = yield* Effect.forEach(following, Fiber.join)
+          seen.forEach((entries, index) => {
+            const after = followers[index]?.after ?? 0
+            assert.deepStrictEqual(sequences(entries), counting(after + 1, all.length))
+            assert.deepStrictEqual(wordsOf(entries), words.slice(after))
+          })
+        }),
+      { arbitrary: { runs: 60 } }
+    )
+  })
+}
