@@ -15,6 +15,9 @@ export * as Expressions from "./specification/Expressions.ts"
 /** JSON as a type, and how to look into it without tripping over a prototype. */
 export * as Json from "./specification/Json.ts"
 
+/** Repeated views, written out: `repeat` becomes the views that it stands for, so that each of them is checked, typed and typeset like any other. */
+export * as Repeat from "./specification/Repeat.ts"
+
 /** What a specification may not do, whatever the schema of Vega-Lite says: reach outside, be interactive, or ask for something whose size has no bound. */
 export * as Safety from "./specification/Safety.ts"
 
@@ -27,8 +30,47 @@ export * as SpecificationInput from "./specification/SpecificationInput.ts"
 /** Vega-Lite's own JSON schema, as the judge of what a specification may say. */
 export * as SpecificationSchema from "./specification/SpecificationSchema.ts"
 
+/** What a chart needs before it is laid out: titles in words, bars in an order that says something, time in the grain of the data, points where a line alone would not be seen. */
+export * as Dressing from "./theme/Dressing.ts"
+
+/** The typeface of the charts, shipped with the package: Inter, under the SIL Open Font License. */
+export * as Fonts from "./theme/Fonts.ts"
+
+/** How the values of an axis are written: numbers as short as their range allows, days and times in the grain of the ticks with the year said once. */
+export * as Formats from "./theme/Formats.ts"
+
 /** The colours of Castellan's charts. */
 export * as Palette from "./theme/Palette.ts"
 
+/** The plots of a specification (each a pair of axes and what is drawn between them), and how to rewrite them. */
+export * as Plots from "./theme/Plots.ts"
+
+/** What a first layout of a chart found out: which values its scales really cover, after all transforms, aggregates and stacks. */
+export * as Survey from "./theme/Survey.ts"
+
 /** The house style of charts, as a Vega-Lite configuration: quiet axes, a light grid, one typeface, room to breathe. */
 export * as Theme from "./theme/Theme.ts"
+
+/** The words on axes and legends: a column's name as a person would write it, with what was done to the column. */
+export * as Titles from "./theme/Titles.ts"
+
+/** The widths of a TrueType font's glyphs: enough of the format to know how wide a text will be, and no more. */
+export * as TrueType from "./theme/TrueType.ts"
+
+/** The decisions that a designer takes when the data is on the table: how large the picture is, how labels stand, how numbers and days are written, where the legend goes. */
+export * as Typesetting from "./theme/Typesetting.ts"
+
+/** One chart from beginning to end: specification and result in, picture out. */
+export * as Chart from "./vega/Chart.ts"
+
+/** A worker thread as a resource: started, asked, and ended whatever happens. */
+export * as DrawingThread from "./vega/DrawingThread.ts"
+
+/** What the renderer and its worker thread say to each other. */
+export * as Protocol from "./vega/Protocol.ts"
+
+/** A compiled chart, run to the end: what Vega laid out, as a scene that can be measured and written as SVG. */
+export * as Scene from "./vega/Scene.ts"
+
+/** Charts from Vega-Lite specifications, as SVG and PNG, without a browser and without a network. */
+export * as VegaRenderer from "./vega/VegaRenderer.ts"

@@ -76,3 +76,24 @@ export const read = (text: string): string | undefined => {
 /** Reads a time of the day as a moment of 1970-01-01, so that an axis can show it. */
 export const readTime = (text: string): string | undefined =>
   /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(text) ? (read(`1970-01-01T${text}`) ?? undefined) : undefined
+
+/** How finely moments are spaced. */
+export type Grain = "year" | "quarter" | "month" | "day" | "minute" | "second"
+
+const grains: ReadonlyArray<Grain> = ["year", "quarter", "month", "day", "minute", "second"]
+
+/** Whether one grain is finer than another. */
+export const isFiner = (grain: Grain, than: Grain): boolean => grains.indexOf(grain) > grains.indexOf(than)
+
+/** The coarsest grain in which all moments (milliseconds) can be written. Quarters count as months. */
+export const grainOf = (moments: ReadonlyArray<number>): Grain => {
+  const parts = moments.map((each) => DateTime.toPartsUtc(DateTime.makeUnsafe(each)))
+  if (moments.some((each) => each % 60_000 !== 0)) return "second"
+  if (moments.some((each) => each % 86_400_000 !== 0)) return "minute"
+  if (parts.some(({ day: date }) => date !== 1)) return "day"
+  return parts.some(({ month }) => month !== 1) ? "month" : "year"
+}
+
+/** Whether all moments (milliseconds) are the first days of quarters. */
+export const areQuarters = (moments: ReadonlyArray<number>): boolean =>
+  moments.every((each) => (DateTime.toPartsUtc(DateTime.makeUnsafe(each)).month - 1) % 3 === 0)

@@ -47,7 +47,16 @@ const secondary: ReadonlySet<string> = new Set([
 ])
 
 /** Channels that split a chart into parts; they need discrete values. */
-const discrete: ReadonlySet<string> = new Set(["row", "column", "facet", "shape", "strokeDash", "key"])
+const discrete: ReadonlySet<string> = new Set([
+  "row",
+  "column",
+  "facet",
+  "shape",
+  "strokeDash",
+  "key",
+  "xOffset",
+  "yOffset"
+])
 
 /** Channels without a scale, where a moment has to be written out. */
 const written: ReadonlySet<string> = new Set(["text", "tooltip", "description"])

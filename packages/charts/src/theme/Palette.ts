@@ -27,7 +27,18 @@ export const categorical: ReadonlyArray<string> = [
   "#56b4e9",
   "#d9b91f",
   "#54606e",
-  "#d1493f"
+  "#d1493f",
+  // Beyond ten no set of colours is told apart with ease; these at least do not repeat.
+  "#8fb4f2",
+  "#f7c592",
+  "#7fd0c2",
+  "#e596bf",
+  "#c5b3f2",
+  "#c9a27c",
+  "#1d4e79",
+  "#8a7a12",
+  "#a3adb8",
+  "#8f1f1f"
 ]
 
 /** From little to much. */

@@ -13,6 +13,9 @@ export const font = 'Inter, -apple-system, BlinkMacSystemFont, "Segoe UI", Helve
 /** Text sizes in pixels. */
 export const size = { title: 16, subtitle: 12.5, label: 11.5, axisTitle: 11.5, legend: 11.5 } as const
 
+/** The widest that a label of a category may be, in pixels; a longer one is cut. */
+export const longestLabel = 240
+
 /** The configuration. */
 export const config: JsonObject = {
   background: Palette.ink.surface,
@@ -22,7 +25,7 @@ export const config: JsonObject = {
   view: { stroke: null, continuousWidth: 640, continuousHeight: 340, discreteWidth: 640, discreteHeight: 340 },
   title: {
     anchor: "start",
-    frame: "group",
+    frame: "bounds",
     color: Palette.ink.title,
     fontSize: size.title,
     fontWeight: 600,
@@ -46,9 +49,9 @@ export const config: JsonObject = {
     titleFontSize: size.axisTitle,
     titleFontWeight: 500,
     titlePadding: 10,
-    labelLimit: 240
+    labelLimit: longestLabel
   },
-  axisX: { grid: false },
+  axisX: { grid: false, labelFlush: false, labelSeparation: 8 },
   axisY: { domain: false, ticks: false, labelPadding: 8 },
   axisBand: { ticks: false, grid: false },
   axisQuantitative: { grid: true, domain: false, ticks: false },
@@ -59,6 +62,10 @@ export const config: JsonObject = {
     labelLimit: 220,
     symbolStrokeWidth: 2,
     symbolType: "circle",
+    // Legends above a chart begin where its title begins, left of the axis.
+    layout: {
+      expr: "{ offset: 18, anchor: 'start', direction: 'vertical', margin: 16, top: { frame: 'bounds', direction: 'horizontal', center: true, margin: 8 } }"
+    },
     symbolSize: 80,
     titleColor: Palette.ink.label,
     titleFontSize: size.legend,
@@ -67,6 +74,7 @@ export const config: JsonObject = {
     gradientLength: 160
   },
   header: {
+    labelAnchor: "start",
     labelColor: Palette.ink.text,
     labelFontSize: 12,
     labelFontWeight: 600,
@@ -81,13 +89,25 @@ export const config: JsonObject = {
     heatmap: [...Palette.sequential],
     diverging: [...Palette.diverging]
   },
-  bar: { color: Palette.categorical[0] ?? "", cornerRadiusEnd: 2, discreteBandSize: { band: 0.72 } },
+  bar: {
+    color: Palette.categorical[0] ?? "",
+    cornerRadiusEnd: 2,
+    discreteBandSize: { band: 0.72 },
+    timeUnitBandSize: 0.8
+  },
   line: { strokeWidth: 2.25, strokeCap: "round", strokeJoin: "round" },
-  area: { fillOpacity: 0.85, line: false },
+  area: { fillOpacity: 0.9 },
   point: { filled: true, size: 46, opacity: 0.75 },
   circle: { size: 46, opacity: 0.75 },
   text: { color: Palette.ink.text, fontSize: size.label },
   rule: { color: Palette.ink.label },
+  boxplot: { size: 30, median: { color: Palette.ink.surface, strokeWidth: 2 } },
   mark: { color: Palette.categorical[0] ?? "" },
   arc: { innerRadius: 70, stroke: Palette.ink.surface, strokeWidth: 1.5 }
 }
+
+/**
+ * The configuration of the first layout, which only measures: scales cover their data and no more, so that it can be
+ * decided whether they should.
+ */
+export const measuring: JsonObject = { ...config, scale: { zero: false } }

@@ -8,6 +8,7 @@
 import type { ResultTable } from "@castellan/core/connector/ResultTable"
 import { Resvg } from "@resvg/resvg-js"
 import * as Result from "effect/Result"
+import type { Spec } from "vega"
 import * as ChartData from "../data/ChartData.ts"
 import * as Binding from "../specification/Binding.ts"
 import {
@@ -19,10 +20,14 @@ import {
   type JsonObject,
   type Problem
 } from "../specification/Json.ts"
+import * as Repeat from "../specification/Repeat.ts"
 import * as Safety from "../specification/Safety.ts"
 import * as SpecificationSchema from "../specification/SpecificationSchema.ts"
+import * as Dressing from "../theme/Dressing.ts"
 import * as Fonts from "../theme/Fonts.ts"
+import * as Survey from "../theme/Survey.ts"
 import * as Theme from "../theme/Theme.ts"
+import * as Typesetting from "../theme/Typesetting.ts"
 import type { Reply, Request } from "./Protocol.ts"
 import * as Scene from "./Scene.ts"
 
@@ -33,42 +38,60 @@ const largestSvg = 8_000_000
 export const draw = async (request: Request, fontFiles: ReadonlyArray<string>): Promise<Reply> => {
   const prepared = prepare(request.specification, request.data)
   if (Result.isFailure(prepared)) return refused(prepared.failure)
-  const specification = prepared.success
-  if (!SpecificationSchema.isSpecification(specification)) {
-    const problem = SpecificationSchema.check(specification)
-    return {
-      _tag: "Failed",
-      message: problem === undefined ? "the typeset specification is not valid" : sentence(problem)
-    }
-  }
-  const scene = await Scene.layOut(specification)
+  const { rows, specification } = prepared.success
+  const complete = (view: JsonObject, config: JsonObject): JsonObject => ({
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+    ...view,
+    data: { values: rows },
+    config
+  })
+
+  const dressed = Dressing.dress(specification, rows)
+  const first = await layOut(complete(dressed, Theme.measuring))
+  if (Result.isFailure(first)) return refused(first.failure)
+  const survey = Survey.of(first.success.view, scaleNames(first.success.compiled))
+  const final = complete(Typesetting.typeset(dressed, survey, rows), Theme.config)
+  first.success.close()
+
+  const scene = await layOut(final)
   if (Result.isFailure(scene)) return refused(scene.failure)
   const svg = await scene.success.view.toSVG()
   scene.success.close()
   if (svg.length > largestSvg) return refused({ place: [], message: "the chart draws too much: aggregate the data" })
-  return { _tag: "Drawn", specification: JSON.stringify(specification), svg, png: bitmap(svg, fontFiles) }
+  return { _tag: "Drawn", specification: JSON.stringify(final), svg, png: bitmap(svg, fontFiles) }
 }
+
+/** Lays out what was made of a specification here. That it still follows the schema is this package's promise. */
+const layOut = (specification: JsonObject): Promise<Result.Result<Scene.Scene, Problem>> => {
+  if (SpecificationSchema.isSpecification(specification)) return Scene.layOut(specification)
+  const problem = SpecificationSchema.check(specification)
+  return Promise.reject(new Error(problem === undefined ? "not a specification" : `typeset: ${sentence(problem)}`))
+}
+
+const scaleNames = ({ scales = [] }: Spec): ReadonlySet<string> => new Set(scales.map(({ name }) => name))
 
 const refused = (problem: Problem): Reply => ({ _tag: "Refused", message: sentence(problem) })
 
 /** What the house decides, whatever a specification says. */
 const housekeeping = ["$schema", "config", "data", "background", "padding", "autosize"] as const
 
-const prepare = (written: JsonObject, table: ResultTable): Result.Result<JsonObject, Problem> =>
+/** A specification that is safe, valid and bound, and the rows that it draws. */
+interface Prepared {
+  readonly specification: JsonObject
+  readonly rows: ReadonlyArray<JsonObject>
+}
+
+const prepare = (written: JsonObject, table: ResultTable): Result.Result<Prepared, Problem> =>
   Result.gen(function* () {
     const unsafe = Safety.check(written)
     if (unsafe !== undefined) return yield* Result.fail(unsafe)
     const specification = withoutData(without(written, ...housekeeping))
     const invalid = SpecificationSchema.check(specification)
     if (invalid !== undefined) return yield* Result.fail(invalid)
-    const bound = yield* Binding.bind(specification, ChartData.scopeOf(table), ChartData.distinctIn(table))
+    const expanded = yield* Repeat.expand(specification)
+    const bound = yield* Binding.bind(expanded, ChartData.scopeOf(table), ChartData.distinctIn(table))
     const rows = yield* ChartData.rows(table, mentioned(bound.specification, table), bound.uses)
-    return {
-      $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-      ...bound.specification,
-      data: { values: rows },
-      config: Theme.config
-    }
+    return { specification: bound.specification, rows }
   })
 
 /** Views inside a specification draw the same result: what they say about their data is nothing or a name. */

@@ -69,7 +69,7 @@ const next = (worker: Worker, request: Request | undefined): Effect.Effect<Reply
     worker.on("message", onMessage)
     worker.on("error", onError)
     worker.on("exit", onExit)
-    if (request !== undefined) worker.postMessage(request)
+    if (request !== undefined) worker.postMessage(request, [])
     return Effect.sync(forget)
   })
 
