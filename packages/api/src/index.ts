@@ -75,9 +75,6 @@ export * as ModelWire from "./model/ModelWire.ts"
 /** The operations of models. */
 export * as ModelsGroup from "./model/ModelsGroup.ts"
 
-/** Documents the query parameters of an operation by the schema of their values. */
-export * as Documentation from "./openapi/Documentation.ts"
-
 /** The answers that are errors, as the OpenAPI document shares them between operations. */
 export * as ErrorResponses from "./openapi/ErrorResponses.ts"
 

@@ -12,7 +12,6 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { NotFoundError, PermissionDeniedError } from "../error/ErrorEnvelope.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
-import { documented } from "../openapi/Documentation.ts"
 import { text, uuid } from "../wire/WireValue.ts"
 
 /**
@@ -46,8 +45,7 @@ const get = HttpApiEndpoint.get("get", "/:id", {
     identifier: "getAsset",
     summary: "Fetch an asset",
     description:
-      "The bytes of an asset in one of its formats. The address is signed: take it whole from an asset's `url` or `formats`. It works for 15 minutes and needs no credential; expired or altered, it is refused with 403.",
-    transform: documented({ query: SignedAsset })
+      "The bytes of an asset in one of its formats. The address is signed: take it whole from an asset's `url` or `formats`. It works for 15 minutes and needs no credential; expired or altered, it is refused with 403."
   })
 )
 

@@ -22,7 +22,6 @@ import {
   UnsupportedMediaTypeError
 } from "../error/ErrorEnvelope.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
-import { documented } from "../openapi/Documentation.ts"
 import { uuid } from "../wire/WireValue.ts"
 import { AskForm, AskRequest } from "./AskRequest.ts"
 import { ListCellsQuery, ListChatsQuery } from "./ChatQueries.ts"
@@ -96,8 +95,7 @@ const list = HttpApiEndpoint.get("list", "/", {
     OpenApi.annotations({
       identifier: "listChats",
       summary: "List chats",
-      description: "The chats that the caller may read, by default the one that changed last first.",
-      transform: documented({ query: ListChatsQuery })
+      description: "The chats that the caller may read, by default the one that changed last first."
     })
   )
 
@@ -124,8 +122,7 @@ const cells = HttpApiEndpoint.get("cells", "/:id/cells", {
     OpenApi.annotations({
       identifier: "listCells",
       summary: "List the cells of a chat",
-      description: "The steps of a chat's runs, from the newest back; each page in the order of their time.",
-      transform: documented({ query: ListCellsQuery })
+      description: "The steps of a chat's runs, from the newest back; each page in the order of their time."
     })
   )
 

@@ -9,6 +9,8 @@
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { Api } from "../Api.ts"
+import { SignedAsset } from "../asset/AssetsGroup.ts"
+import { ListCellsQuery, ListChatsQuery } from "../chat/ChatQueries.ts"
 import { errorResponses } from "./ErrorResponses.ts"
 import { componentExamples, parameterExamples } from "./Examples.ts"
 
@@ -146,6 +148,28 @@ const streamDescription = [
   "```"
 ].join("\n")
 
+/**
+ * The values of the queries, by operation. The contract reads them from text, so that on its own the document would
+ * show a pattern of digits where an integer and its bounds are meant.
+ */
+const queries: Readonly<Record<string, Schema.Top>> = {
+  listChats: ListChatsQuery,
+  listCells: ListCellsQuery,
+  getAsset: SignedAsset
+}
+
+/** A parameter as the value that it stands for. */
+const asValue = (parameter: JsonObject, operationId: Json | undefined): JsonObject => {
+  const { in: place, name } = parameter
+  const query = typeof operationId === "string" ? queries[operationId] : undefined
+  if (place !== "query" || typeof name !== "string" || query === undefined) return parameter
+  const described = decodeJson(Schema.toJsonSchemaDocument(query).schema)
+  if (!isObject(described)) return parameter
+  const { required } = described
+  const schema = rewrite(objectAt(objectAt(described, "properties"), name), tidySchema)
+  return { ...parameter, schema, required: required !== undefined && isArray(required) && required.includes(name) }
+}
+
 /** The description of an answer: of the stream its own, else its schema's. */
 const describe = (response: JsonObject, schemas: JsonObject): Json => {
   const content = objectAt(response, "content")
@@ -194,7 +218,10 @@ const impossible = (parameters: ReadonlyArray<JsonObject>, hasBody: boolean): Re
 
 const tidyOperation = (operation: JsonObject, schemas: JsonObject): JsonObject => {
   const { description, operationId, parameters, requestBody, security, summary, tags } = operation
-  const tidied = parameters !== undefined && isArray(parameters) ? parameters.filter(isObject).map(tidyParameter) : []
+  const tidied =
+    parameters !== undefined && isArray(parameters)
+      ? parameters.filter(isObject).map((parameter) => tidyParameter(asValue(parameter, operationId)))
+      : []
   const answers = without(objectAt(operation, "responses"), ...impossible(tidied, requestBody !== undefined))
   return {
     operationId: operationId ?? "",
