@@ -1,0 +1,148 @@
+/**
+ * Which columns hold the keys of other tables. Names propose, values decide: a reference is only drafted where the
+ * values of the one column are found in the other, which has each value once.
+ */
+import type { Connector } from "@castellan/core/connector/Connector"
+import { ConnectorDriver, type QueryLimits } from "@castellan/core/connector/ConnectorDriver"
+import { values } from "@castellan/core/connector/ResultTable"
+import { words } from "../../malloy/Label.ts"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { ColumnProfile, KeyReference, TableProfile } from "../TableProfile.ts"
+import { identifier, thingOf } from "./Naming.ts"
+import { quoted } from "./Profiling.ts"
+
+const limits: QueryLimits = { timeout: Duration.seconds(60), maxRows: 1, maxBytes: 100_000 }
+
+/** Pairs of columns whose values are compared, the likeliest first. */
+const maximumChecks = 60
+
+/** Different values of a column that are looked for in the other. */
+const comparedValues = 10_000
+
+/** The share of values that must be found where the names agree: a few orphans are normal. */
+const enoughByName = 0.9
+
+/** Different values that a column must have before its values alone say what it refers to. */
+const tellingValues = 20
+
+/** Names that say nothing about what they are the key of. */
+const generic = new Set(
+  "id key code name number no nr uuid guid type title label value index position rank order".split(" ")
+)
+
+/** Proposes the references between tables, without a look at the values beyond their figures. */
+export const propose = (tables: ReadonlyArray<TableProfile>): ReadonlyArray<KeyReference> => {
+  const keys = tables.flatMap((table) =>
+    table.columns.filter((column) => column.unique).map((column) => ({ table, column }))
+  )
+  const proposals = tables.flatMap((table) =>
+    table.columns.flatMap((column) =>
+      keys.flatMap((key): ReadonlyArray<KeyReference> => {
+        if (key.table === table && key.column === column) return []
+        if (!comparable(column, key.column)) return []
+        const reference = { table: table.name, column: column.name, toTable: key.table.name, toColumn: key.column.name }
+        if (namesAgree(table, column, key.table, key.column)) return [{ ...reference, toldBy: "name" }]
+        return key.table !== table && valuesMayTell(column, key.column) ? [{ ...reference, toldBy: "values" }] : []
+      })
+    )
+  )
+  return proposals.toSorted((a, b) => Number(b.toldBy === "name") - Number(a.toldBy === "name")).slice(0, maximumChecks)
+}
+
+/** The references among these that the values bear out; of several from one column, the first. */
+export const check: (
+  connector: Connector,
+  proposals: ReadonlyArray<KeyReference>
+) => Effect.Effect<ReadonlyArray<KeyReference>, never, ConnectorDriver> = Effect.fnUntraced(
+  function* (connector, proposals) {
+    const driver = yield* ConnectorDriver
+    const found: Array<KeyReference> = []
+    for (const proposal of proposals) {
+      const settled = found.some((one) => one.table === proposal.table && one.column === proposal.column)
+      // Two tables with one key each for the same things: one of the two directions is enough.
+      const opposite = found.some(
+        (one) =>
+          one.table === proposal.toTable &&
+          one.column === proposal.toColumn &&
+          one.toTable === proposal.table &&
+          one.toColumn === proposal.column
+      )
+      if (settled || opposite) continue
+      const share = yield* Effect.orElseSucceed(
+        Effect.map(driver.query(connector, comparison(proposal), limits), (table) => {
+          const [compared = 0] = values(table, "compared")
+          const [present = 0] = values(table, "present")
+          return typeof compared === "number" && typeof present === "number" && compared > 0 ? present / compared : 0
+        }),
+        () => 0
+      )
+      if (share >= (proposal.toldBy === "name" ? enoughByName : 1)) found.push(proposal)
+    }
+    return found
+  }
+)
+
+const comparison = ({ column, table, toColumn, toTable }: KeyReference): string => {
+  const from = `"${column.replaceAll('"', '""')}"`
+  const to = `"${toColumn.replaceAll('"', '""')}"`
+  return (
+    `SELECT count(*) AS compared, count(found.k) AS present FROM ` +
+    `(SELECT DISTINCT ${from} AS v FROM ${quoted(table)} WHERE ${from} IS NOT NULL LIMIT ${comparedValues}) AS wanted ` +
+    `LEFT JOIN (SELECT ${to} AS k FROM ${quoted(toTable)}) AS found ON wanted.v = found.k`
+  )
+}
+
+const isNumber = (column: ColumnProfile) => column.type === "integer" || column.type === "decimal"
+
+/** Columns whose figures do not rule out that the values of the one are among those of the other. */
+const comparable = (column: ColumnProfile, key: ColumnProfile): boolean => {
+  if (column.present === 0 || column.temporal !== undefined || key.temporal !== undefined) return false
+  if (isNumber(column) && isNumber(key)) {
+    const [own, other] = [column.range, key.range]
+    return own !== undefined && other !== undefined && own.least <= other.greatest && own.greatest >= other.least
+  }
+  return column.type === "text" && key.type === "text"
+}
+
+/**
+ * Whether the names say that a column holds a key: `customer_id`, or `billing_customer_id`, of `customers.id` or
+ * `customers.customer_id`; `iata` of `airports.iata`; `country` of `countries.name`.
+ */
+const namesAgree = (
+  table: TableProfile,
+  column: ColumnProfile,
+  keyTable: TableProfile,
+  key: ColumnProfile
+): boolean => {
+  const own = identifier(column.name)
+  const other = identifier(key.name)
+  if (own === undefined || other === undefined) return false
+  const thing = thingOf(keyTable.name)
+  const ends = (full: string, end: string) => full === end || full.endsWith(`_${end}`)
+  const isGeneric = generic.has(other)
+  // A row's own id is not a reference to another table that also has ids.
+  if (own === other) return table !== keyTable && !isGeneric && !(column.unique && looksOwn(own, table))
+  if (isGeneric) return ends(own, `${thing}_${other}`) || own === thing || (other === "id" && ends(own, thing))
+  return words(key.name).length > 1 && ends(own, other) && generic.has(other.slice(other.lastIndexOf("_") + 1))
+}
+
+/** `customer_id` in `customers`. */
+const looksOwn = (column: string, table: TableProfile): boolean => column.startsWith(`${thingOf(table.name)}_`)
+
+/** Whether all that the figures know of a text column's values may be found among those of a key. */
+const valuesMayTell = (column: ColumnProfile, key: ColumnProfile): boolean => {
+  const [own, other] = [column.texts, key.texts]
+  return (
+    own !== undefined &&
+    other !== undefined &&
+    !column.unique &&
+    column.distinct >= tellingValues &&
+    key.distinct >= column.distinct * 0.8 &&
+    own.longest <= 40 &&
+    own.shortest >= other.shortest &&
+    own.longest <= other.longest &&
+    own.first >= other.first &&
+    own.last <= other.last
+  )
+}
