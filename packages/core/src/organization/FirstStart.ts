@@ -7,6 +7,7 @@ import type * as Digest from "effect/crypto/Digest"
 import type * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { hashOf } from "../access/Authentication.ts"
 import { ApiKey, ApiKeyId, ApiKeyStatus, AssumedRoles } from "../apikey/ApiKey.ts"
@@ -80,7 +81,8 @@ export interface FirstNames {
 
 /**
  * Puts a first organization in place: the organization, its system roles, its administrator, and the administrator's
- * key, which has full member access and no expiry. Doing it again with the same identity and key changes nothing.
+ * key, which has full member access and no expiry. Once the organization is there, doing it again changes nothing:
+ * a key that was revoked since, or a member that was deactivated, stays so.
  */
 export const establish: (
   identity: FirstIdentity,
@@ -88,12 +90,11 @@ export const establish: (
   adminKey: ApiKeySecret
 ) => Effect.Effect<void, never, OrganizationStore | RoleStore | MemberStore | ApiKeyStore | Digest.Digest> =
   Effect.fnUntraced(function* (identity, names, adminKey) {
+    const { createdAt, organizationId } = identity
+    const established = yield* OrganizationStore.use((store) => store.get(organizationId))
+    if (Option.isSome(established)) return
     const roles = systemRoles(identity)
     const hash = yield* hashOf(adminKey)
-    const { createdAt, organizationId } = identity
-    yield* OrganizationStore.use((store) =>
-      store.save(new Organization({ id: organizationId, name: names.organization, createdAt }))
-    )
     yield* RoleStore.use((store) => Effect.andThen(store.save(roles.admin), store.save(roles.member)))
     yield* MemberStore.use((store) =>
       store.save(
@@ -123,5 +124,9 @@ export const establish: (
           createdAt
         })
       )
+    )
+    // Last: a start that broke off is done again from its beginning.
+    yield* OrganizationStore.use((store) =>
+      store.save(new Organization({ id: organizationId, name: names.organization, createdAt }))
     )
   })
