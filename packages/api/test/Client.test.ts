@@ -372,7 +372,8 @@ describe("a connection that is silent", () => {
   it("while a question is being taken is waited for: it cannot be asked again", async () => {
     const { client, requests } = clientOf([
       (request) =>
-        new Promise((resolve) => {
+        new Promise((resolve, reject) => {
+          request.signal.addEventListener("abort", () => reject(request.signal.reason))
           setTimeout(() => resolve(streaming((send) => send(frame(1, done)))(request)), 300_000)
         })
     ])
@@ -380,6 +381,18 @@ describe("a connection that is silent", () => {
     await vi.advanceTimersByTimeAsync(300_000)
     assert.deepStrictEqual(await events, [done])
     assert.lengthOf(requests, 1)
+  })
+
+  it("is taken up again no sooner than the server asks", async () => {
+    const { client, requests } = clientOf([
+      () => Response.json(envelope("rate_limit_exceeded"), { status: 429, headers: { "retry-after": "30" } }),
+      streaming((send) => send(frame(1, done)))
+    ])
+    const events = collect(client.chats.follow(chatId))
+    await vi.advanceTimersByTimeAsync(29_999)
+    assert.lengthOf(requests, 1)
+    await vi.advanceTimersByTimeAsync(1)
+    assert.deepStrictEqual(await events, [done])
   })
 
   it("is followed by ever longer pauses, until it is given up", async () => {

@@ -1,8 +1,10 @@
-import { EffectClient, layer } from "@castellan/api/client/EffectClient"
+import { EffectClient, layer, make } from "@castellan/api/client/EffectClient"
 import { Unauthenticated } from "@castellan/core/error/Failure"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Redacted } from "effect"
+import { envelope } from "@castellan/api/error/ErrorEnvelope"
+import { DateTime, Deferred, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
 import * as Domain from "./fixture/Domain.ts"
 import * as Service from "./fixture/Service.ts"
 
@@ -59,5 +61,37 @@ describe("the Effect client", () => {
         .pipe(Effect.catchTag("Unauthenticated", ({ code }) => Effect.succeed(code)))
       assert.strictEqual(refused, "unauthenticated")
     }).pipe(Effect.provide(clientLayer([], "other")))
+  )
+
+  it.effect("takes a stream up again no sooner than the server asks", () =>
+    Effect.gen(function* () {
+      const refused = yield* Deferred.make<void>()
+      const requests: Array<string> = []
+      const fetch: typeof globalThis.fetch = async (input) => {
+        requests.push(String(input))
+        if (requests.length > 1) {
+          const headers = { "content-type": "text/event-stream" }
+          return new Response('id: 1\ndata: {"type":"done","status":"completed"}\n\n', { headers })
+        }
+        Deferred.doneUnsafe(refused, Effect.void)
+        return Response.json(envelope("rate_limit_exceeded"), { status: 429, headers: { "retry-after": "30" } })
+      }
+      const client = yield* make({ baseUrl: "http://castellan.test", apiKey: Redacted.make("key") }).pipe(
+        Effect.provide(FetchHttpClient.layer)
+      )
+      const fiber = yield* client
+        .follow(Domain.chatId)
+        .pipe(Stream.runCollect, Effect.provideService(FetchHttpClient.Fetch, fetch), Effect.forkChild)
+      yield* Deferred.await(refused)
+      // Answers are read in real time, which the test's clock does not move: let both pass, a little at a time.
+      let seconds = 0
+      while (requests.length === 1 && seconds < 200) {
+        yield* TestClock.adjust("1 second")
+        yield* TestClock.withLive(Effect.sleep("1 millis"))
+        seconds += 1
+      }
+      assert.isAtLeast(seconds, 30)
+      assert.deepStrictEqual(yield* Fiber.join(fiber), [{ type: "done", status: "completed" }])
+    })
   )
 })

@@ -97,6 +97,7 @@ describe("events of the stream", () => {
     const frame = ChatStreamFrame.encode(entry, Domain.sign)
     const [, data] = /^id: \d+\ndata: (.*)\n\n$/.exec(frame) ?? []
     assert.isDefined(data, frame)
+    assert.deepStrictEqual(JSON.parse(data ?? ""), received(ChatStreamEvent, event))
     assert.deepStrictEqual(Schema.decodeUnknownSync(ChatStreamEvent)(JSON.parse(data ?? "")), event)
   })
 })

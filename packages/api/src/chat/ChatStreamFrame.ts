@@ -20,11 +20,6 @@ export const ChatStreamFrame = Schema.Struct({
 })
 export type ChatStreamFrame = typeof ChatStreamFrame.Type
 
-const encodeEvent = Schema.encodeSync(ChatStreamEvent)
-
-/** The JSON of an event. Text, which is most of a stream, has nothing to encode. */
-const toJson = (event: ChatStreamEvent): string => JSON.stringify(event.type === "text" ? event : encodeEvent(event))
-
 /** An event in its place in a stream. */
 export interface NumberedEvent {
   /** The number of its frame: it grows within a chat. */
@@ -37,8 +32,9 @@ export interface NumberedEvent {
  * as the moment of the call: a frame that is shared between followers must not be kept longer than they live.
  */
 export const encode = (entry: NumberedEvent, sign: SignAsset): string =>
-  // JSON has no raw line break, so one `data` line holds it.
-  `id: ${entry.sequence}\ndata: ${toJson(ofRunEvent(entry.event, sign))}\n\n`
+  // JSON has no raw line break, so one `data` line holds it. Moments are all that a schema would encode, and a
+  // `DateTime` writes itself to JSON as the wire has it; a property holds this against the schema.
+  `id: ${entry.sequence}\ndata: ${JSON.stringify(ofRunEvent(entry.event, sign))}\n\n`
 
 /** A comment, sent every 15 seconds: it keeps the connection open, and clients do not see it. */
 export const heartbeat = ": heartbeat\n\n"
