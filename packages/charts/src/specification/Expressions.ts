@@ -87,7 +87,11 @@ const isNode = (value: unknown): value is object => typeof value === "object" &&
 const memberName = (node: object): string | undefined => {
   const member = property(node, "property")
   if (!isNode(member)) return undefined
-  const name = property(node, "computed") === true ? property(member, "value") : property(member, "name")
+  const name = property(member, "value") ?? property(member, "name")
+  // The parser reads `datum["constructor"]` as the name of a variable: it is refused as what it was meant to be.
+  if (property(node, "computed") === true && !Object.hasOwn(member, "value") && !forbiddenMembers.has(String(name))) {
+    return undefined
+  }
   return typeof name === "string" || typeof name === "number" ? String(name) : undefined
 }
 

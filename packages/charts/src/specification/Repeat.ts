@@ -19,12 +19,15 @@ import {
 /** The most plots that one chart is made of. */
 export const mostPlots = 40
 
+/** The most views that are written out before that is even counted. */
+const mostViews = 500
+
 /** The field that each kind of repetition puts in: `{"repeat": "column"}` stands for it. */
 type Fields = ReadonlyMap<string, string>
 
 /** Writes out every repetition. */
 export const expand = (specification: JsonObject): Result.Result<JsonObject, Problem> => {
-  let plots = 0
+  let views = 0
   let problem: Problem | undefined
 
   const view = (value: JsonObject, fields: Fields, place: Place): JsonObject => {
@@ -32,7 +35,7 @@ export const expand = (specification: JsonObject): Result.Result<JsonObject, Pro
     const repeat = at(value, "repeat")
     const spec = at(value, "spec")
     if (repeat !== undefined && isObject(spec)) return repeated(value, repeat, spec, fields, place)
-    if (++plots > mostPlots * 4) problem = { place, message: `the chart is made of more than ${mostPlots} plots` }
+    if (++views > mostViews) problem = { place, message: `the chart is made of more than ${mostPlots} plots` }
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]): [string, Json] => {
         const here = [...place, key]
@@ -71,6 +74,8 @@ export const expand = (specification: JsonObject): Result.Result<JsonObject, Pro
   }
 
   const expanded = view(specification, new Map(), [])
+  if (plotsIn(expanded) > mostPlots)
+    problem ??= { place: [], message: `the chart is made of more than ${mostPlots} plots` }
   return problem === undefined ? Result.succeed(expanded) : Result.fail(problem)
 }
 
@@ -87,7 +92,7 @@ const substituted = (value: Json, fields: Fields): Json => {
 }
 
 /** How many plots a specification is made of. */
-export const plotsIn = (value: JsonObject): number => {
+const plotsIn = (value: JsonObject): number => {
   const children = ["concat", "hconcat", "vconcat"].flatMap((key) => {
     const list = at(value, key)
     return isArray(list) ? list.filter((each) => isObject(each)) : []

@@ -94,7 +94,8 @@ const copyAll = (input: unknown): Result.Result<JsonObject, Problem> => {
   }
 
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    const got = input === null ? "null" : Array.isArray(input) ? "a list" : `a ${typeof input}`
+    const got =
+      input === null || input === undefined ? String(input) : Array.isArray(input) ? "a list" : `a ${typeof input}`
     return Result.fail({ place: [], message: `the specification must be a Vega-Lite object, but it is ${got}` })
   }
   const specification = copyObject(input, [])

@@ -158,10 +158,12 @@ const remoteness = (schema: JsonObject, value: JsonObject): number => {
   )
 }
 
-const nearest = (schemas: ReadonlyArray<JsonObject>, value: JsonObject): JsonObject | undefined =>
-  schemas
-    .map((schema) => ({ schema, remoteness: remoteness(schema, value) }))
-    .toSorted((left, right) => left.remoteness - right.remoteness)[0]?.schema
+/** The alternatives that are nearest to an object: usually one. */
+const nearest = (schemas: ReadonlyArray<JsonObject>, value: JsonObject): ReadonlyArray<JsonObject> => {
+  const measured = schemas.map((schema) => ({ schema, remoteness: remoteness(schema, value) }))
+  const least = Math.min(...measured.map((each) => each.remoteness))
+  return measured.filter((each) => each.remoteness === least).map(({ schema }) => schema)
+}
 
 /** Names a schema may list that are refused elsewhere, so that no message offers them. */
 const unavailable: ReadonlySet<Json> = new Set<Json>(["image", "geoshape", "href", "url", "time", "data", "datasets"])
@@ -214,7 +216,8 @@ const explain = (node: Json | undefined, value: Json, place: Place): Problem => 
 }
 
 const explainObject = (schemas: ReadonlyArray<JsonObject>, value: JsonObject, place: Place): Problem => {
-  const schema = nearest(schemas, value) ?? {}
+  const near = nearest(schemas, value)
+  const [schema = {}] = near
   const [unknown] = unknownKeys(schema, value)
   if (unknown !== undefined) {
     const known = [...new Set(schemas.flatMap((each) => Object.keys(objectAt(each, "properties"))))]
@@ -228,8 +231,10 @@ const explainObject = (schemas: ReadonlyArray<JsonObject>, value: JsonObject, pl
     const hint = meant === undefined || unavailable.has(meant) ? "" : `; did you mean ${JSON.stringify(meant)}?`
     return { place, message: `${name} is not a property here (there are ${listText(known)})${hint}` }
   }
-  const [missing] = missingKeys(schema, value)
-  if (missing !== undefined) return { place, message: `${JSON.stringify(missing)} is missing` }
+  const missing = new Set(near.flatMap((each) => missingKeys(each, value).slice(0, 1)))
+  if (missing.size > 0) {
+    return { place, message: `${[...missing].map((key) => JSON.stringify(key)).join(" or ")} is missing` }
+  }
   for (const [key, inner] of Object.entries(value)) {
     const inside = schemaOfKey(schema, key)
     if (!accepts(inside, inner)) return explain(inside, inner, [...place, key])

@@ -6,6 +6,7 @@
  */
 import * as Instant from "../data/Instant.ts"
 import { at, isArray, isObject, objectAt, textAt, type Json, type JsonObject } from "../specification/Json.ts"
+import * as Pies from "./Pies.ts"
 import * as Plots from "./Plots.ts"
 import * as Titles from "./Titles.ts"
 
@@ -14,12 +15,19 @@ export type Rows = ReadonlyArray<JsonObject>
 
 /** Dresses every plot of a specification. */
 export const dress = (specification: JsonObject, rows: Rows): JsonObject =>
-  Plots.mapPlots(specification, (plot) => dressPlot(plot, rows))
+  Plots.mapPlots(specification, {
+    plot: (plot) => dressPlot(plot, rows),
+    facet: (definition) => titled("facet", definition)
+  })
 
-const dressPlot = (plot: JsonObject, rows: Rows): JsonObject => {
-  const timed = Plots.mapEncodings(plot, (encoding, { mark }) =>
-    Plots.mapDefinitions(encoding, (channel, definition) => inGrain(channel, definition, mark, rows))
-  )
+const dressPlot = (written: JsonObject, rows: Rows): JsonObject => {
+  const plot = Pies.labelled(written)
+  const timed = Plots.mapEncodings(plot, (encoding, { mark }) => {
+    const place = mark === "bar" ? numberedPlace(encoding, rows) : undefined
+    return Plots.mapDefinitions(encoding, (channel, definition) =>
+      channel === place ? { ...definition, type: "ordinal" } : inGrain(channel, definition, mark, rows)
+    )
+  })
   const layers = Plots.layersOf(timed)
   const orders = new Map(
     (["x", "y"] as const).flatMap((channel) => {
@@ -33,6 +41,22 @@ const dressPlot = (plot: JsonObject, rows: Rows): JsonObject => {
     )
   )
   return drawn(ordered, rows)
+}
+
+/** The most numbers that bars stand on as on categories. */
+const mostNumbers = 150
+
+/** The axis on which bars stand at plain numbers (hours, ratings, years): Vega-Lite would draw them as needles. */
+const numberedPlace = (encoding: JsonObject, rows: Rows): "x" | "y" | undefined => {
+  const [x] = Plots.definitionsOf(encoding, "x")
+  const [y] = Plots.definitionsOf(encoding, "y")
+  if (x === undefined || y === undefined || ["x2", "y2"].some((key) => Object.hasOwn(encoding, key))) return undefined
+  if ([x, y].some((each) => textAt(each, "type") !== "quantitative" || Object.hasOwn(each, "bin"))) return undefined
+  const place = Plots.lengthOf(encoding) === "y" ? "x" : "y"
+  const definition = place === "x" ? x : y
+  const values = new Set(valuesOf(rows, textAt(definition, "field")))
+  const plain = !Object.hasOwn(definition, "aggregate") && !Object.hasOwn(definition, "scale")
+  return plain && values.size > 0 && values.size <= mostNumbers ? place : undefined
 }
 
 /** Channels whose guide or tooltip has a title. */
@@ -62,6 +86,11 @@ const cycles: Readonly<Record<string, string>> = {
 }
 
 const titled = (channel: string, definition: JsonObject): JsonObject => {
+  // The names above small multiples say what they are.
+  const isHeader = channel === "facet" || channel === "row" || channel === "column"
+  if (isHeader && textAt(definition, "type") === "nominal" && !Titles.isTitled(definition)) {
+    return { ...definition, title: null }
+  }
   const cycle = cycles[unitOf(definition) ?? ""]
   if (cycle !== undefined && guided.has(channel) && !Titles.isTitled(definition)) return { ...definition, title: cycle }
   const title = guided.has(channel) && !Titles.isTitled(definition) ? Titles.titleOf(definition) : undefined

@@ -56,7 +56,7 @@ export const of = (
       properties: {
         orient: "top",
         direction: "horizontal",
-        offset: room.faceted ? 18 : 36,
+        offset: room.small ? 18 : 36,
         ...strokes(layers),
         ...(texts ? { title: null } : { titleOrient: "left" })
       },

@@ -66,12 +66,24 @@ export const lengthOf = (encoding: JsonObject): "x" | "y" => {
   return Object.hasOwn(x ?? {}, "aggregate") && !Object.hasOwn(y ?? {}, "aggregate") ? "x" : "y"
 }
 
-/** Rewrites every view that draws (a unit or a layer of units), wherever it is. */
-export const mapPlots = (view: JsonObject, rewrite: (plot: JsonObject) => JsonObject): JsonObject => {
-  if (!isArrangement(view) && !Object.hasOwn(view, "spec")) return rewrite(view)
+/** How the parts of a specification are rewritten. */
+export interface Rewrite {
+  /** A view that draws: a unit, or a layer of units. */
+  readonly plot: (plot: JsonObject) => JsonObject
+  /** What small multiples are split by. */
+  readonly facet: (definition: JsonObject) => JsonObject
+}
+
+/** Rewrites every view that draws, wherever it is. */
+export const mapPlots = (view: JsonObject, rewrite: Rewrite): JsonObject => {
+  if (!isArrangement(view) && !Object.hasOwn(view, "spec")) return rewrite.plot(view)
   return Object.fromEntries(
     Object.entries(view).map(([key, inner]): [string, Json] => {
       if (key === "spec" && isObject(inner)) return [key, mapPlots(inner, rewrite)]
+      if (key === "facet" && isObject(inner)) {
+        const both = mapDefinitions(inner, (_, definition) => rewrite.facet(definition))
+        return [key, Object.hasOwn(inner, "field") ? rewrite.facet(inner) : both]
+      }
       return ["concat", "hconcat", "vconcat"].includes(key) && isArray(inner)
         ? [key, inner.map((each) => (isObject(each) ? mapPlots(each, rewrite) : each))]
         : [key, inner]

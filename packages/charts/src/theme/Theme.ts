@@ -8,7 +8,7 @@ import type { JsonObject } from "../specification/Json.ts"
 import * as Palette from "./Palette.ts"
 
 /** The typeface, and what a reader's browser may take instead. */
-export const font = 'Inter, -apple-system, BlinkMacSystemFont, "Segoe UI", Helvetica, Arial, sans-serif'
+export const font = "Inter, -apple-system, BlinkMacSystemFont, Segoe UI, Helvetica, Arial, sans-serif"
 
 /** Text sizes in pixels. */
 export const size = { title: 16, subtitle: 12.5, label: 11.5, axisTitle: 11.5, legend: 11.5 } as const
@@ -91,7 +91,7 @@ export const config: JsonObject = {
   },
   bar: {
     color: Palette.categorical[0] ?? "",
-    cornerRadiusEnd: 2,
+
     discreteBandSize: { band: 0.72 },
     timeUnitBandSize: 0.8
   },

@@ -29,10 +29,9 @@ import * as Survey from "../theme/Survey.ts"
 import * as Theme from "../theme/Theme.ts"
 import * as Typesetting from "../theme/Typesetting.ts"
 import type { Reply, Request } from "./Protocol.ts"
+import * as Contents from "./Contents.ts"
 import * as Scene from "./Scene.ts"
-
-/** The largest SVG document, in characters. */
-const largestSvg = 8_000_000
+import * as Svg from "./Svg.ts"
 
 /** Draws one chart. */
 export const draw = async (request: Request, fontFiles: ReadonlyArray<string>): Promise<Reply> => {
@@ -49,6 +48,11 @@ export const draw = async (request: Request, fontFiles: ReadonlyArray<string>): 
   const dressed = Dressing.dress(specification, rows)
   const first = await layOut(complete(dressed, Theme.measuring))
   if (Result.isFailure(first)) return refused(first.failure)
+  const amount = Contents.check(first.success.view)
+  if (amount !== undefined) {
+    first.success.close()
+    return refused(amount)
+  }
   const survey = Survey.of(first.success.view, scaleNames(first.success.compiled))
   const final = complete(Typesetting.typeset(dressed, survey, rows), Theme.config)
   first.success.close()
@@ -57,7 +61,8 @@ export const draw = async (request: Request, fontFiles: ReadonlyArray<string>): 
   if (Result.isFailure(scene)) return refused(scene.failure)
   const svg = await scene.success.view.toSVG()
   scene.success.close()
-  if (svg.length > largestSvg) return refused({ place: [], message: "the chart draws too much: aggregate the data" })
+  const impure = Svg.check(svg)
+  if (impure !== undefined) return refused(impure)
   return { _tag: "Drawn", specification: JSON.stringify(final), svg, png: bitmap(svg, fontFiles) }
 }
 
@@ -73,7 +78,7 @@ const scaleNames = ({ scales = [] }: Spec): ReadonlySet<string> => new Set(scale
 const refused = (problem: Problem): Reply => ({ _tag: "Refused", message: sentence(problem) })
 
 /** What the house decides, whatever a specification says. */
-const housekeeping = ["$schema", "config", "data", "background", "padding", "autosize"] as const
+const housekeeping = ["$schema", "config", "background", "padding", "autosize"] as const
 
 /** A specification that is safe, valid and bound, and the rows that it draws. */
 interface Prepared {
@@ -83,9 +88,10 @@ interface Prepared {
 
 const prepare = (written: JsonObject, table: ResultTable): Result.Result<Prepared, Problem> =>
   Result.gen(function* () {
-    const unsafe = Safety.check(written)
+    const own = without(written, ...housekeeping)
+    const unsafe = Safety.check(own)
     if (unsafe !== undefined) return yield* Result.fail(unsafe)
-    const specification = withoutData(without(written, ...housekeeping))
+    const specification = withoutData(own)
     const invalid = SpecificationSchema.check(specification)
     if (invalid !== undefined) return yield* Result.fail(invalid)
     const expanded = yield* Repeat.expand(specification)
