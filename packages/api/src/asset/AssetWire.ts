@@ -22,7 +22,9 @@ export const AssetWire = Schema.Struct({
   name: text("The title to show"),
   type: AssetKind.annotate({ description: "What the asset is" }),
   url: Schema.optionalKey(
-    text("A signed address of the asset in its first format, made anew on every fetch. It works for 15 minutes")
+    text(
+      "A signed address of the asset in its first format, made anew on every fetch. It works for 15 minutes. Without a host it is relative to the service"
+    )
   ),
   content: Schema.optionalKey(text("The asset as text, to read without a fetch: a text, or a table's first rows")),
   formats: Schema.Array(AssetFormatWire).annotate({ description: "Every form of the asset, the one to show first" }),

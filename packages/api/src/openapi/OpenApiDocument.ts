@@ -13,36 +13,17 @@ import { SignedAsset } from "../asset/AssetsGroup.ts"
 import { ListCellsQuery, ListChatsQuery } from "../chat/ChatQueries.ts"
 import { errorResponses } from "./ErrorResponses.ts"
 import { componentExamples, parameterExamples } from "./Examples.ts"
-
-type Json = Schema.Json
-type JsonObject = { readonly [key: string]: Json }
-
-const decodeJson = Schema.decodeUnknownSync(Schema.Json)
-
-const isArray = (json: Json): json is ReadonlyArray<Json> => Array.isArray(json)
-const isObject = (json: Json | undefined): json is JsonObject =>
-  typeof json === "object" && json !== null && !isArray(json)
-
-const objectAt = (json: JsonObject, key: string): JsonObject => {
-  const value = json[key]
-  return isObject(value) ? value : {}
-}
-
-const mapValues = (json: JsonObject, f: (value: Json, key: string) => Json): JsonObject =>
-  Object.fromEntries(Object.entries(json).map(([key, value]) => [key, f(value, key)]))
-
-const mapObjects = (json: JsonObject, f: (value: JsonObject, key: string) => Json): JsonObject =>
-  mapValues(json, (value, key) => (isObject(value) ? f(value, key) : value))
-
-const without = (json: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
-  Object.fromEntries(Object.entries(json).filter(([key]) => !keys.includes(key)))
-
-/** Rewrites every object of a tree, from the leaves up; what is an example is data, and stays. */
-const rewrite = (json: Json, f: (value: JsonObject) => JsonObject): Json => {
-  if (isArray(json)) return json.map((item) => rewrite(item, f))
-  if (!isObject(json)) return json
-  return f(mapValues(json, (value, key) => (key === "example" || key === "examples" ? value : rewrite(value, f))))
-}
+import {
+  decodeJson,
+  isArray,
+  isObject,
+  type Json,
+  type JsonObject,
+  mapObjects,
+  objectAt,
+  rewrite,
+  without
+} from "./internal/JsonTree.ts"
 
 const schemaPrefix = "#/components/schemas/"
 
