@@ -30,6 +30,12 @@ export * as SpecificationInput from "./specification/SpecificationInput.ts"
 /** Vega-Lite's own JSON schema, as the judge of what a specification may say. */
 export * as SpecificationSchema from "./specification/SpecificationSchema.ts"
 
+/** The axes of a plot: where they begin and end, what stands at their ticks, and where their titles are. */
+export * as Axes from "./theme/Axes.ts"
+
+/** The labels of categories: level where they fit, slanted where they do not, thinned out only where nothing is lost. */
+export * as Categories from "./theme/Categories.ts"
+
 /** What a chart needs before it is laid out: titles in words, bars in an order that says something, time in the grain of the data, points where a line alone would not be seen. */
 export * as Dressing from "./theme/Dressing.ts"
 
@@ -39,17 +45,32 @@ export * as Fonts from "./theme/Fonts.ts"
 /** How the values of an axis are written: numbers as short as their range allows, days and times in the grain of the ticks with the year said once. */
 export * as Formats from "./theme/Formats.ts"
 
+/** Legends: a line of names above the plot where they fit, beside it where they do not. */
+export * as Legends from "./theme/Legends.ts"
+
 /** The colours of Castellan's charts. */
 export * as Palette from "./theme/Palette.ts"
 
+/** Pies that can be read: slices from large to small, each with its share beside it. */
+export * as Pies from "./theme/Pies.ts"
+
 /** The plots of a specification (each a pair of axes and what is drawn between them), and how to rewrite them. */
 export * as Plots from "./theme/Plots.ts"
+
+/** The room that a plot has on the page, and how it is shared out between plots. */
+export * as Room from "./theme/Room.ts"
+
+/** How large a plot is: as wide as the page leaves it, as high as its categories need. */
+export * as Sizes from "./theme/Sizes.ts"
 
 /** What a first layout of a chart found out: which values its scales really cover, after all transforms, aggregates and stacks. */
 export * as Survey from "./theme/Survey.ts"
 
 /** The house style of charts, as a Vega-Lite configuration: quiet axes, a light grid, one typeface, room to breathe. */
 export * as Theme from "./theme/Theme.ts"
+
+/** Bars of time: how long they are, how many fit, and where their labels stand. */
+export * as TimeBars from "./theme/TimeBars.ts"
 
 /** The words on axes and legends: a column's name as a person would write it, with what was done to the column. */
 export * as Titles from "./theme/Titles.ts"
@@ -63,6 +84,9 @@ export * as Typesetting from "./theme/Typesetting.ts"
 /** One chart from beginning to end: specification and result in, picture out. */
 export * as Chart from "./vega/Chart.ts"
 
+/** What a laid-out chart draws, counted: nothing at all is not a chart, and too much is not legible. */
+export * as Contents from "./vega/Contents.ts"
+
 /** A worker thread as a resource: started, asked, and ended whatever happens. */
 export * as DrawingThread from "./vega/DrawingThread.ts"
 
@@ -71,6 +95,9 @@ export * as Protocol from "./vega/Protocol.ts"
 
 /** A compiled chart, run to the end: what Vega laid out, as a scene that can be measured and written as SVG. */
 export * as Scene from "./vega/Scene.ts"
+
+/** The last look at a picture before it leaves: an SVG document that draws and does nothing else. */
+export * as Svg from "./vega/Svg.ts"
 
 /** Charts from Vega-Lite specifications, as SVG and PNG, without a browser and without a network. */
 export * as VegaRenderer from "./vega/VegaRenderer.ts"
