@@ -66,6 +66,7 @@ describe("the first start", () => {
       const renamed = new Organization({ ...organization, name: "Renamed" })
       yield* OrganizationStore.use((store) => store.save(renamed))
       const [adminRole, memberRole] = yield* RoleStore.use((store) => store.list(organizationId))
+      assert.isDefined(adminRole)
       assert.isDefined(memberRole)
       const limited = new Role({
         ...memberRole,
