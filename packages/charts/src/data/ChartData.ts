@@ -8,7 +8,7 @@ import type { ColumnType, ResultTable, Value } from "@castellan/core/connector/R
 import * as Result from "effect/Result"
 import type { Uses } from "../specification/Binding.ts"
 import { shown, type Json, type JsonObject, type Place, type Problem } from "../specification/Json.ts"
-import type { Field, Kind, Scope } from "../specification/Scope.ts"
+import { keyOf, type Field, type Kind, type Scope } from "../specification/Scope.ts"
 import * as Instant from "./Instant.ts"
 
 /** How much data a chart takes. More is not legible, and belongs into the query. */
@@ -36,7 +36,7 @@ const kinds: Readonly<Record<ColumnType, Kind>> = {
 export const scopeOf = (table: ResultTable): Scope => {
   const scope = new Map<string, Field>()
   for (const { name, type } of table.columns) {
-    if (name !== "__proto__" && !scope.has(name)) scope.set(name, { kind: kinds[type], column: name })
+    if (!scope.has(name)) scope.set(name, { kind: kinds[type], column: name })
   }
   return scope
 }
@@ -88,7 +88,7 @@ export const rows = (
       columns.push({ name, values: yield* drawn(name, type, source, uses) })
     }
     return table.rows.map((_, row) =>
-      Object.fromEntries(columns.map(({ name, values }) => [name, values[row] ?? null]))
+      Object.fromEntries(columns.map(({ name, values }) => [keyOf(name), values[row] ?? null]))
     )
   })
 

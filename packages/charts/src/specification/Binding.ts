@@ -165,6 +165,8 @@ export const bind = (
     }
     for (const name of scope === undefined ? [] : read.fields) {
       if (scope?.has(name) === false) refuse(place, Scope.unknown(scope, name))
+      else if (Scope.isInherited(name))
+        refuse(place, `the column ${JSON.stringify(name)} cannot be used in an expression`)
     }
     return read.text
   }

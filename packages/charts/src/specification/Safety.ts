@@ -3,6 +3,7 @@
  * something whose size has no bound.
  */
 import { at, isArray, isObject, numberAt, shown, type Json, type JsonObject, type Place, type Problem } from "./Json.ts"
+import { isInherited } from "./Scope.ts"
 
 /** The largest picture, in logical pixels. The bitmap has twice as many each way. */
 export const largest = { width: 2000, height: 3000 } as const
@@ -86,6 +87,9 @@ const problemWith = (key: string, value: Json, parent: JsonObject, place: Place)
   if (typeof value === "number") return problemWithNumber(key, value, parent, place)
   if (typeof value === "string" && !prose.has(key) && outward.test(value)) {
     return "a chart may not refer to anything outside itself"
+  }
+  if (key === "as" && [value].flat().some((name) => typeof name === "string" && isInherited(name))) {
+    return "this name is taken: choose another one"
   }
   if (key === "keyvals" && isLongSequence(value)) return `makes more than ${longestSequence} values`
   return undefined

@@ -26,12 +26,12 @@ export interface Found extends Field {
 /** Finds a field by the name that a specification gives, or says that there is none. */
 export const find = (scope: Scope, name: string): Found | string => {
   const field = scope.get(name)
-  if (field !== undefined) return { ...field, field: escaped(name) }
+  if (field !== undefined) return { ...field, field: escaped(keyOf(name)) }
   const steps = accessPath(name)
   const [first] = steps
   if (first !== undefined) {
     const outer = scope.get(first)
-    if (outer !== undefined && steps.length === 1) return { ...outer, field: escaped(first) }
+    if (outer !== undefined && steps.length === 1) return { ...outer, field: escaped(keyOf(first)) }
     // A path into a structured value: what it holds is not known before it is read.
     if (outer !== undefined && outer.kind === "structure") return { kind: "unknown", field: name }
   }
@@ -57,7 +57,14 @@ const accessPath = (name: string): ReadonlyArray<string> => {
   }
 }
 
-const escaped = (name: string): string => name.replaceAll(/[\\.[\]]/g, (character) => `\\${character}`)
+/** Whether a name is one that every JavaScript object answers to. Vega-Lite looks names up without asking whose. */
+export const isInherited = (name: string): boolean => name in Object.prototype
+
+/** The name under which a row holds a column: its own, unless objects inherit that. */
+export const keyOf = (name: string): string => (isInherited(name) ? `${name}_` : name)
+
+/** A name as Vega-Lite reads it literally: brackets, dots, quotes and backslashes mean nothing after a backslash. */
+export const escaped = (name: string): string => name.replaceAll(/[\\.[\]'"]/g, "\\$&")
 
 /** What an aggregate makes of a field. */
 const aggregated = (op: Json | undefined, field: Field | undefined): Field =>

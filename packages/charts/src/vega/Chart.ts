@@ -22,6 +22,7 @@ import {
 } from "../specification/Json.ts"
 import * as Repeat from "../specification/Repeat.ts"
 import * as Safety from "../specification/Safety.ts"
+import * as Scope from "../specification/Scope.ts"
 import * as SpecificationSchema from "../specification/SpecificationSchema.ts"
 import * as Dressing from "../theme/Dressing.ts"
 import * as Fonts from "../theme/Fonts.ts"
@@ -118,7 +119,7 @@ const mentioned = (specification: JsonObject, table: ResultTable): ReadonlySet<s
   return new Set(
     table.columns
       .map(({ name }) => name)
-      .filter((name) => text.includes(written(name)) || text.includes(written(name.replaceAll(/[\\.[\]]/g, "\\$&"))))
+      .filter((name) => text.includes(written(name)) || text.includes(written(Scope.escaped(name))))
   )
 }
 
