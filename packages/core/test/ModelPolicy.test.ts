@@ -166,6 +166,8 @@ describe("ModelPolicy", () => {
       assert.deepStrictEqual(numbers(ModelPolicy.choosable(row.facts)), row.choosable, row.name)
       assert.strictEqual(chosen(row.facts), row.preset ?? "model", row.name)
       for (const named of [1, 2, 3, 4, 9]) {
+        const goesOn = ModelPolicy.permits(row.facts, model(named).id)._tag === "Allow"
+        assert.strictEqual(goesOn, row.allowed.includes(named), row.name)
         assert.strictEqual(chosen(row.facts, named), row.choosable.includes(named) ? named : "model_choice", row.name)
       }
     }

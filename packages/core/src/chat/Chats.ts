@@ -172,6 +172,7 @@ export const layer: Layer.Layer<
         return yield* new InvalidRequest({ message: "model: must not be sent together with chat_id" })
       }
       const chat = yield* load(chatId, principal, "ask")
+      yield* models.permit(principal, chat.model)
       const tools = question.tools ?? chat.tools
       yield* connectors.usableBy(principal, tools.connectorIds)
       if (chat.activity._tag === "Running") {

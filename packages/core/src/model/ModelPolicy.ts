@@ -6,7 +6,7 @@
  * default is the lowest-named role's default that is allowed, else the organization's, else the first allowed.
  */
 import * as Result from "effect/Result"
-import { type Deny, deny } from "../access/Decision.ts"
+import { allow, type Decision, type Deny, deny } from "../access/Decision.ts"
 import type { Role } from "../role/Role.ts"
 import type { Model, ModelId, ModelNumber } from "./Model.ts"
 
@@ -54,6 +54,12 @@ export const choosable = (facts: ModelFacts): ReadonlyArray<Model> => {
   return only === undefined ? [] : [only]
 }
 
+const notAvailable = deny("model_choice", "permission denied: the model is not available to you")
+
+/** Whether a chat may go on with its model: it may be one that the caller could not name, but never a forbidden one. */
+export const permits = (facts: ModelFacts, id: ModelId): Decision =>
+  allowed(facts).some((model) => model.id === id) ? allow("an allowed model") : notAvailable
+
 /** The model of a new chat. An unknown model and a forbidden one are refused alike, so that nothing is disclosed. */
 export const choose = (facts: ModelFacts, named: ModelId | undefined): Result.Result<Model, Deny> => {
   if (named === undefined) {
@@ -63,7 +69,5 @@ export const choose = (facts: ModelFacts, named: ModelId | undefined): Result.Re
       : Result.succeed(model)
   }
   const model = choosable(facts).find((candidate) => candidate.id === named)
-  return model === undefined
-    ? Result.fail(deny("model_choice", "permission denied: the model is not available to you"))
-    : Result.succeed(model)
+  return model === undefined ? Result.fail(notAvailable) : Result.succeed(model)
 }

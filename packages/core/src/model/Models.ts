@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { refusal } from "../access/Decision.ts"
+import { enforce, refusal } from "../access/Decision.ts"
 import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
 import type { NotFound, PermissionDenied } from "../error/Failure.ts"
 import { OrganizationStore } from "../organization/OrganizationStore.ts"
@@ -34,6 +34,8 @@ export class Models extends Context.Service<
       principal: Principal,
       named: ModelId | undefined
     ) => Effect.Effect<Model, PermissionDenied | NotFound>
+    /** Whether a principal may go on with the model of a chat. */
+    readonly permit: (principal: Principal, model: ModelId) => Effect.Effect<void, PermissionDenied | NotFound>
   }
 >()("@castellan/core/model/Models") {}
 
@@ -64,6 +66,9 @@ export const layer: Layer.Layer<Models, never, LanguageModels | ModelStore | Org
       choose: Effect.fn("Models.choose")(function* (principal, named) {
         const chosen = ModelPolicy.choose(yield* factsOf(principal), named)
         return yield* Effect.fromResult(Result.mapError(chosen, refusal))
+      }),
+      permit: Effect.fn("Models.permit")(function* (principal, model) {
+        yield* enforce(ModelPolicy.permits(yield* factsOf(principal), model))
       })
     })
   })
