@@ -1,0 +1,11 @@
+/**
+ * Every benchmark, in the order in which they run and stand on the page.
+ */
+import type { Benchmark } from "./Benchmark.ts"
+import { coldStart } from "./cold-start/ColdStart.ts"
+import { fanOut } from "./fan-out/FanOut.ts"
+import { firstFrame } from "./first-frame/FirstFrame.ts"
+import { jsonRead } from "./json-read/JsonRead.ts"
+
+/** Every benchmark. */
+export const benchmarks: ReadonlyArray<Benchmark> = [jsonRead, fanOut, firstFrame, coldStart]
