@@ -488,5 +488,285 @@ export const examples: ReadonlyArray<Example> = [
       },
       cars
     )
+  },
+  {
+    name: "thirty-columns",
+    specification: {
+      title:
+        "Budget of the ministries, and what became of it over the years, as far as the documents that were kept tell us about it",
+      mark: "bar",
+      encoding: { x: { field: "ministry" }, y: { field: "budget" } }
+    },
+    data: table(
+      { ministry: "text", budget: "integer" },
+      Array.from({ length: 30 }, (_, index) => [
+        `Ministry of ${["Agriculture and Forestry", "Defence", "Education, Science and Culture", "Finance", "Health"][index % 5]} ${index + 1}`,
+        ((index * 7919) % 1000) * 1_234_567
+      ])
+    )
+  },
+  {
+    name: "threshold",
+    specification: {
+      title: "Warmest day of the month against the limit",
+      layer: [
+        {
+          mark: "line",
+          encoding: {
+            x: { field: "date", timeUnit: "yearmonth" },
+            y: { field: "temp_max", aggregate: "max", title: "Temperature (°C)" }
+          }
+        },
+        { mark: { type: "rule", strokeDash: [4, 4], color: "#c2377e" }, encoding: { y: { datum: 30 } } },
+        {
+          mark: { type: "text", align: "left", dy: -6, color: "#c2377e" },
+          encoding: { y: { datum: 30 }, x: { value: 4 }, text: { value: "Limit" } }
+        }
+      ]
+    },
+    data: table({ date: "date", temp_max: "number" }, weather)
+  },
+  {
+    name: "weeks",
+    specification: {
+      title: "Orders per week",
+      mark: "bar",
+      encoding: { x: { field: "week", type: "temporal" }, y: { field: "orders" } }
+    },
+    data: table(
+      { week: "date", orders: "integer" },
+      [
+        "2026-01-05",
+        "2026-01-12",
+        "2026-01-19",
+        "2026-01-26",
+        "2026-02-02",
+        "2026-02-09",
+        "2026-02-16",
+        "2026-02-23"
+      ].map((week, index) => [week, 300 + ((index * 37) % 90)])
+    )
+  },
+  {
+    name: "quarters",
+    specification: {
+      title: "Revenue per quarter",
+      mark: "bar",
+      encoding: { x: { field: "quarter", type: "temporal" }, y: { field: "revenue_eur", type: "quantitative" } }
+    },
+    data: table(
+      { quarter: "date", revenue_eur: "decimal" },
+      [
+        "2024-01-01",
+        "2024-04-01",
+        "2024-07-01",
+        "2024-10-01",
+        "2025-01-01",
+        "2025-04-01",
+        "2025-07-01",
+        "2025-10-01"
+      ].map((quarter, index) => [quarter, `${1_200_000 + index * 83_500}.25`])
+    )
+  },
+  {
+    name: "years-bars",
+    specification: {
+      title: "Deaths by natural disasters",
+      mark: "bar",
+      encoding: { x: { field: "Year", type: "temporal" }, y: { field: "Deaths" } }
+    },
+    data: table(
+      { Year: "integer", Deaths: "integer" },
+      disasters.filter((row) => row["Entity"] === "All natural disasters" && Number(row["Year"]) >= 1990)
+    )
+  },
+  {
+    name: "quarter-names",
+    specification: {
+      title: "Revenue by quarter",
+      mark: "bar",
+      encoding: { x: { field: "quarter" }, y: { field: "revenue" }, color: { field: "product" } }
+    },
+    data: table(
+      { quarter: "text", product: "text", revenue: "integer" },
+      ["Q3", "Q1", "Q4", "Q2"].flatMap((quarter, index) => [
+        [quarter, "Subscriptions", 40_000 + index * 5000],
+        [quarter, "Services", 22_000 - index * 3000]
+      ])
+    )
+  },
+  {
+    name: "small-numbers",
+    specification: {
+      title: "Error rate of the service",
+      mark: "line",
+      encoding: { x: { field: "day", type: "temporal" }, y: { field: "errors_per_request" } }
+    },
+    data: table(
+      { day: "date", errors_per_request: "number" },
+      Array.from({ length: 28 }, (_, index) => [
+        `2026-02-${String(index + 1).padStart(2, "0")}`,
+        0.0012 + 0.0004 * Math.sin(index)
+      ])
+    )
+  },
+  {
+    name: "narrow-range",
+    specification: {
+      title: "Exchange rate",
+      mark: "line",
+      encoding: { x: { field: "day", type: "temporal" }, y: { field: "rate" } }
+    },
+    data: table(
+      { day: "date", rate: "number" },
+      Array.from({ length: 28 }, (_, index) => [
+        `2026-02-${String(index + 1).padStart(2, "0")}`,
+        1.0812 + 0.004 * Math.sin(index / 3)
+      ])
+    )
+  },
+  {
+    name: "large-negative",
+    specification: {
+      title: "Net result",
+      mark: "area",
+      encoding: { x: { field: "month", type: "temporal" }, y: { field: "net_result" } }
+    },
+    data: table(
+      { month: "date", net_result: "integer" },
+      Array.from({ length: 24 }, (_, index) => [
+        `${2024 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, "0")}-01`,
+        Math.round(-2_400_000_000 + 280_000_000 * index)
+      ])
+    )
+  },
+  {
+    name: "grid-of-facets",
+    specification: {
+      title: "Yield by site and year",
+      mark: "bar",
+      encoding: {
+        y: { field: "variety" },
+        x: { field: "yield", aggregate: "sum" },
+        row: { field: "year" },
+        column: { field: "site" }
+      }
+    },
+    data: table(
+      { site: "text", year: "integer", variety: "text", yield: "number" },
+      barley.filter((row) => ["Waseca", "Morris", "Duluth"].includes(String(row["site"])))
+    )
+  },
+  {
+    name: "dashboard",
+    specification: {
+      title: "Weather in Seattle",
+      vconcat: [
+        {
+          mark: "area",
+          title: "Warmth",
+          encoding: {
+            x: { field: "date", timeUnit: "yearmonth" },
+            y: { field: "temp_max", aggregate: "mean", title: "Average high (°C)" }
+          }
+        },
+        {
+          hconcat: [
+            { mark: "bar", encoding: { x: { aggregate: "count" }, y: { field: "weather" } } },
+            { mark: "point", encoding: { x: { field: "precipitation" }, y: { field: "temp_max" } } }
+          ]
+        }
+      ]
+    },
+    data: table({ date: "date", weather: "text", temp_max: "number", precipitation: "number" }, weather)
+  },
+  {
+    name: "schedule",
+    specification: {
+      title: "Plan of the migration",
+      mark: "bar",
+      encoding: {
+        y: { field: "task", sort: null },
+        x: { field: "start", type: "temporal" },
+        x2: { field: "finish" },
+        color: { field: "team" }
+      }
+    },
+    data: table({ task: "text", team: "text", start: "date", finish: "date" }, [
+      ["Take stock of the tables", "Data", "2026-01-05", "2026-01-23"],
+      ["Write the new model", "Data", "2026-01-19", "2026-02-20"],
+      ["Move the reports", "Reporting", "2026-02-09", "2026-03-20"],
+      ["Switch over", "Operations", "2026-03-16", "2026-03-27"]
+    ])
+  },
+  {
+    name: "heatmap-of-names",
+    specification: {
+      title: "Average gross by genre and rating",
+      mark: "rect",
+      encoding: {
+        x: { field: "MPAA Rating" },
+        y: { field: "Major Genre" },
+        color: { field: "Worldwide Gross", aggregate: "mean" }
+      }
+    },
+    data: table({ "MPAA Rating": "text", "Major Genre": "text", "Worldwide Gross": "number" }, movies)
+  },
+  {
+    name: "truth",
+    specification: {
+      title: "Delayed flights",
+      mark: "bar",
+      encoding: { x: { field: "is_late" }, y: { aggregate: "count" }, color: { field: "is_late" } }
+    },
+    data: table(
+      { is_late: "boolean" },
+      flights.slice(0, 5000).map((row) => [Number(row["delay"]) > 15])
+    )
+  },
+  {
+    name: "band",
+    specification: {
+      title: "Fuel economy over the years, with its confidence",
+      layer: [
+        {
+          mark: "errorband",
+          encoding: {
+            x: { field: "Year", timeUnit: "year" },
+            y: { field: "Miles_per_Gallon", type: "quantitative", title: "Miles per gallon" }
+          }
+        },
+        {
+          mark: "line",
+          encoding: { x: { field: "Year", timeUnit: "year" }, y: { field: "Miles_per_Gallon", aggregate: "mean" } }
+        }
+      ]
+    },
+    data: table({ Year: "date", Miles_per_Gallon: "number" }, cars)
+  },
+  {
+    name: "many-series",
+    specification: {
+      title: "Unemployed by industry",
+      mark: "line",
+      encoding: { x: { field: "date", type: "temporal" }, y: { field: "count" }, color: { field: "series" } }
+    },
+    data: table({ series: "text", date: "timestamp", count: "integer" }, unemployment)
+  },
+  {
+    name: "ages",
+    specification: {
+      title: "Customers by age",
+      mark: "bar",
+      encoding: { x: { field: "age_group" }, y: { field: "customers" } }
+    },
+    data: table({ age_group: "text", customers: "integer" }, [
+      ["25-34", 900],
+      ["65+", 300],
+      ["18-24", 400],
+      ["35-44", 1100],
+      ["45-64", 700],
+      ["< 18", 80]
+    ])
   }
 ]

@@ -94,6 +94,28 @@ export const grainOf = (moments: ReadonlyArray<number>): Grain => {
   return parts.some(({ month }) => month !== 1) ? "month" : "year"
 }
 
+/** The beginnings of years, months or days from one moment to another (milliseconds, the end not included). */
+export const beginnings = (grain: Grain, from: number, to: number): ReadonlyArray<number> => {
+  const found: Array<number> = []
+  const unit = grain === "quarter" ? "month" : grain
+  let moment = DateTime.startOf(DateTime.makeUnsafe(from), unit)
+  const step = grain === "quarter" ? { months: 3 } : steps[unit]
+  while (DateTime.toEpochMillis(moment) < to && found.length < 1000) {
+    const reached = DateTime.toEpochMillis(moment)
+    if (reached >= from) found.push(reached)
+    moment = DateTime.add(moment, step)
+  }
+  return found
+}
+
+const steps = {
+  year: { years: 1 },
+  month: { months: 1 },
+  day: { days: 1 },
+  minute: { minutes: 1 },
+  second: { seconds: 1 }
+} as const
+
 /** Whether all moments (milliseconds) are the first days of quarters. */
 export const areQuarters = (moments: ReadonlyArray<number>): boolean =>
   moments.every((each) => (DateTime.toPartsUtc(DateTime.makeUnsafe(each)).month - 1) % 3 === 0)

@@ -149,12 +149,15 @@ const axisFor = (
     case "temporal": {
       if (Formats.isFormatted(own) || Object.hasOwn(own, "values")) return {}
       const format = Formats.moments(extent, room, Dressing.grainOf(definition, known.facts.rows))
-      if (!TimeBars.hasBars(known.layers)) return { ...format.properties, ...(known.small ? { labelFlush: true } : {}) }
+      const values = format.isNatural === true ? {} : { values: format.ticks.map(TimeBars.dateTime) }
+      if (!TimeBars.hasBars(known.layers)) {
+        return { ...format.properties, ...values, ...(known.small ? { labelFlush: true } : {}) }
+      }
       // A scale of bars ends where the last one does. A tick there would name a time that is not shown.
-      const shown = format.ticks?.filter((tick) => tick < extent.high)
+      const shown = format.ticks.filter((tick) => tick < extent.high)
       return {
         ...format.properties,
-        ...(shown === undefined ? {} : { values: shown.map(TimeBars.dateTime) }),
+        values: shown.map(TimeBars.dateTime),
         ticks: false,
         labelOffset: TimeBars.halfABar(definition, extent, room)
       }

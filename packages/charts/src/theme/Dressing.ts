@@ -5,7 +5,7 @@
  * All of it only fills in what the author of the specification left open.
  */
 import * as Instant from "../data/Instant.ts"
-import { at, isArray, isObject, objectAt, textAt, type Json, type JsonObject } from "../specification/Json.ts"
+import { arrayAt, at, isArray, isObject, objectAt, textAt, type Json, type JsonObject } from "../specification/Json.ts"
 import * as Pies from "./Pies.ts"
 import * as Plots from "./Plots.ts"
 import * as Titles from "./Titles.ts"
@@ -21,11 +21,15 @@ export const dress = (specification: JsonObject, rows: Rows): JsonObject =>
   })
 
 const dressPlot = (written: JsonObject, rows: Rows): JsonObject => {
-  const plot = Pies.labelled(written)
+  const plot = once(Pies.labelled(written))
   const timed = Plots.mapEncodings(plot, (encoding, { mark }) => {
     const place = mark === "bar" ? numberedPlace(encoding, rows) : undefined
     return Plots.mapDefinitions(encoding, (channel, definition) =>
-      channel === place ? { ...definition, type: "ordinal" } : inGrain(channel, definition, mark, rows)
+      channel === place
+        ? { ...definition, type: "ordinal" }
+        : Object.hasOwn(encoding, `${channel}2`)
+          ? definition
+          : inGrain(channel, definition, mark, rows)
     )
   })
   const layers = Plots.layersOf(timed)
@@ -35,13 +39,48 @@ const dressPlot = (written: JsonObject, rows: Rows): JsonObject => {
       return order === undefined ? [] : [[channel, order] as const]
     })
   )
+  const titles = sharedTitles(layers)
   const ordered = Plots.mapEncodings(timed, (encoding) =>
-    Plots.mapDefinitions(encoding, (channel, definition) =>
-      titled(channel, channel === "x" || channel === "y" ? inOrder(definition, orders.get(channel)) : definition)
-    )
+    Plots.mapDefinitions(encoding, (channel, definition) => {
+      if (channel !== "x" && channel !== "y") return titled(channel, definition)
+      const sorted = inOrder(definition, orders.get(channel))
+      const title = titles.get(channel)
+      const untitled = Plots.isShown(definition) && !Titles.isTitled(definition)
+      return title !== undefined && untitled ? { ...sorted, title } : titled(channel, sorted)
+    })
   )
   return drawn(ordered, rows)
 }
+
+/** The titles that the author gave to the axes of one layer. The others would only be added to them. */
+const sharedTitles = (layers: ReadonlyArray<Plots.Layer>): ReadonlyMap<string, Json> => {
+  const given = (channel: "x" | "y"): ReadonlyArray<readonly [string, Json]> =>
+    layers
+      .flatMap(({ encoding }) => Plots.definitionsOf(encoding, channel))
+      .flatMap((definition) => {
+        const title = at(definition, "title") ?? at(objectAt(definition, "axis"), "title")
+        return typeof title === "string" ? [[channel, title] as const] : []
+      })
+  return layers.length < 2 ? new Map() : new Map([...given("x").slice(0, 1), ...given("y").slice(0, 1)])
+}
+
+/** A layer that shows no data (a line at a limit, and its name) is drawn once, not once for every row. */
+const once = (plot: JsonObject, shared: JsonObject = {}): JsonObject => {
+  const encoding = { ...shared, ...objectAt(plot, "encoding") }
+  const layer = at(plot, "layer")
+  if (isArray(layer)) return { ...plot, layer: layer.map((each) => (isObject(each) ? once(each, encoding) : each)) }
+  const shown = Object.keys(encoding).some((channel) => Plots.definitionsOf(encoding, channel).some(showsData))
+  if (shown || Object.keys(encoding).length === 0) return plot
+  return {
+    ...plot,
+    transform: [...arrayAt(plot, "transform"), { aggregate: [{ op: "count", as: "rows" }], groupby: [] }]
+  }
+}
+
+const showsData = (definition: JsonObject): boolean =>
+  Plots.isShown(definition) ||
+  Object.hasOwn(definition, "condition") ||
+  Object.values(definition).some((value) => isObject(value) && Object.hasOwn(value, "expr"))
 
 /** The most numbers that bars stand on as on categories. */
 const mostNumbers = 150

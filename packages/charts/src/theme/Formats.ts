@@ -55,10 +55,12 @@ export const numbers = (range: Range, field: string | undefined): NumberFormat =
   const divisor = unit?.divisor ?? 1
   const places = decimals((high - low) / divisor)
   if (unit === undefined) return { properties: { format: `,.${places}~f` }, text: (value) => grouped(value, places) }
+  // What would be written as "0M" is written as "0".
+  const nothing = divisor / 10 ** places / 2
   const written = `format(datum.value / ${divisor}, ',.${places}~f') + '${unit.symbol}'`
   return {
-    properties: { labelExpr: `datum.value === 0 ? '0' : ${written}` },
-    text: (value) => (value === 0 ? "0" : `${grouped(value / divisor, places)}${unit.symbol}`)
+    properties: { labelExpr: `abs(datum.value) < ${nothing} ? '0' : ${written}` },
+    text: (value) => (Math.abs(value) < nothing ? "0" : `${grouped(value / divisor, places)}${unit.symbol}`)
   }
 }
 
@@ -86,8 +88,10 @@ const short = "abs(datum.value) >= 1000 ? replace(format(datum.value, '~s'), 'G'
 export interface MomentFormat {
   /** The properties of an axis that write them so. */
   readonly properties: JsonObject
-  /** The ticks, in milliseconds, as far as they are known. */
-  readonly ticks: ReadonlyArray<number> | undefined
+  /** The ticks, in milliseconds. */
+  readonly ticks: ReadonlyArray<number>
+  /** Whether they are the ones that Vega would set anyway. */
+  readonly isNatural?: boolean
 }
 
 /** The format that says a moment in the grain of the ticks, and what it belongs to once. */
@@ -97,19 +101,10 @@ export const moments = (extent: Temporal, room: number, grain: Grain | undefined
   const found = Instant.grainOf(natural)
   // Ticks between the days of daily data, or the months of monthly data, would promise more than there is.
   if (grain !== undefined && Instant.isFiner(found, grain)) {
-    return { properties: { tickCount: { ...intervals[grain] }, ...labels[grain] }, ticks: undefined }
+    return { properties: labels[grain], ticks: Instant.beginnings(grain, extent.low, extent.high + 1) }
   }
   const written = grain === "quarter" && found === "month" ? "quarter" : found
-  return { properties: { tickCount: count, ...labels[written] }, ticks: natural }
-}
-
-const intervals: Readonly<Record<Grain, { readonly interval: string; readonly step: number }>> = {
-  year: { interval: "year", step: 1 },
-  quarter: { interval: "month", step: 3 },
-  month: { interval: "month", step: 1 },
-  day: { interval: "day", step: 1 },
-  minute: { interval: "minute", step: 1 },
-  second: { interval: "second", step: 1 }
+  return { properties: { tickCount: count, ...labels[written] }, ticks: natural, isNatural: true }
 }
 
 /** Two lines: the moment, and below it what it belongs to, where that begins. */

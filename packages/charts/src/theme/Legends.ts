@@ -37,7 +37,8 @@ export const of = (
 ): Legend => {
   const shown = [...channels].flatMap((channel) => {
     const first = Plots.firstOf(layers, channel)
-    return first === undefined || at(first.definition, "legend") === null ? [] : [{ channel, ...first }]
+    if (first === undefined || at(first.definition, "legend") === null) return []
+    return repeatsAxis(first.definition, first.layer) ? [] : [{ channel, ...first }]
   })
   if (shown.length === 0) return { properties: {}, width: 0 }
   const extents = shown.map(({ channel }) => survey.extent(channel, views))
@@ -69,6 +70,17 @@ export const of = (
   }
 }
 
+/** Whether a legend would say again what stands along an axis: each bar in a colour of its own, say. */
+export const repeatsAxis = (definition: JsonObject, { encoding }: Plots.Layer): boolean =>
+  ["x", "y"].some((channel) =>
+    Plots.definitionsOf(encoding, channel).some(
+      (position) =>
+        textAt(position, "field") !== undefined &&
+        textAt(position, "field") === textAt(definition, "field") &&
+        (textAt(position, "type") === "nominal" || textAt(position, "type") === "ordinal")
+    )
+  )
+
 /** Lines are explained by lines. */
 const strokes = (layers: ReadonlyArray<Plots.Layer>): JsonObject =>
   layers.every(({ mark }) => mark === "line" || mark === "rule" || mark === "trail")
@@ -99,5 +111,12 @@ export const set = (
     at(placed, "title") === null && textAt(definition, "title") !== undefined ? { ...placed, title: null } : placed
   // Size and opacity have no colour of their own; Vega would draw them black.
   const plain = channel === "size" || channel === "opacity" ? { symbolFillColor: Palette.ink.label } : {}
-  return { ...definition, legend: { ...place, ...plain, ...formatted, ...own, ...titled } }
+  const colored = extent?.kind === "quantitative" && channel !== "size"
+  // A ramp of colours begins and ends at round numbers, as an axis does.
+  const ramp = colored && at(definition, "scale") === undefined ? { scale: { nice: 4 } } : {}
+  return {
+    ...definition,
+    ...ramp,
+    legend: { ...(colored ? { tickCount: 4 } : {}), ...place, ...plain, ...formatted, ...own, ...titled }
+  }
 }

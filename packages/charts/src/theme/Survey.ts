@@ -67,6 +67,8 @@ const read = (scale: Scale): Extent | undefined => {
       const { high, low } = ends(domain)
       return { kind: "temporal", low, high, ticks: (count) => (scale.ticks?.(count) ?? []).map(Number) }
     }
+    case "sequential-linear":
+    case "sequential-log":
     case "linear":
     case "log":
     case "pow":

@@ -11,7 +11,7 @@ import * as Palette from "./Palette.ts"
 export const font = "Inter, -apple-system, BlinkMacSystemFont, Segoe UI, Helvetica, Arial, sans-serif"
 
 /** Text sizes in pixels. */
-export const size = { title: 16, subtitle: 12.5, label: 11.5, axisTitle: 11.5, legend: 11.5 } as const
+export const size = { title: 16, plotTitle: 13, subtitle: 12.5, label: 11.5, axisTitle: 11.5, legend: 11.5 } as const
 
 /** The widest that a label of a category may be, in pixels; a longer one is cut. */
 export const longestLabel = 240
@@ -82,6 +82,7 @@ export const config: JsonObject = {
     titleFontSize: size.axisTitle,
     titleFontWeight: 500
   },
+  headerRow: { labelAnchor: "middle" },
   range: {
     category: [...Palette.categorical],
     ordinal: [...Palette.sequential],

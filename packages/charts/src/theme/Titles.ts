@@ -10,6 +10,33 @@ const acronyms: ReadonlySet<string> = new Set(
   )
 )
 
+/** Units at the end of a name, as they are written. */
+const units: Readonly<Record<string, string>> = {
+  usd: "USD",
+  eur: "EUR",
+  gbp: "GBP",
+  chf: "CHF",
+  jpy: "JPY",
+  pct: "%",
+  percent: "%",
+  mm: "mm",
+  cm: "cm",
+  km: "km",
+  kg: "kg",
+  lbs: "lbs",
+  ms: "ms",
+  sec: "s",
+  minutes: "min",
+  hrs: "h",
+  kwh: "kWh",
+  mwh: "MWh",
+  kb: "kB",
+  mb: "MB",
+  gb: "GB",
+  celsius: "°C",
+  fahrenheit: "°F"
+}
+
 /** A column's name as words: `avg_delay_min` becomes "Avg delay min", `customerId` "Customer ID". */
 export const humanised = (name: string): string => {
   const plain = name.replaceAll(/\\(.)/g, "$1")
@@ -19,10 +46,18 @@ export const humanised = (name: string): string => {
     .replaceAll(/([a-z\d])([A-Z])/g, "$1 $2")
     .split(/[_\-.\s]+/)
     .filter((word) => word !== "")
-    .map((word) =>
-      acronyms.has(word.toLowerCase()) ? word.toUpperCase() : /^[A-Z\d]+$/.test(word) ? word : word.toLowerCase()
-    )
-  return words.length === 0 ? plain : capitalised(words.join(" "))
+  const last = words.at(-1)?.toLowerCase() ?? ""
+  const unit = words.length > 1 && Object.hasOwn(units, last) ? units[last] : undefined
+  if (unit === undefined) return words.length === 0 ? plain : capitalised(words.map(cased).join(" "))
+  const named = words.slice(0, -1)
+  // "Weight in lbs" says with two letters what brackets say, too.
+  if (named.length > 1 && named.at(-1)?.toLowerCase() === "in") named.pop()
+  return `${capitalised(named.map(cased).join(" "))} (${unit})`
+}
+
+const cased = (word: string): string => {
+  if (acronyms.has(word.toLowerCase())) return word.toUpperCase()
+  return /^[A-Z\d]+$/.test(word) ? word : word.toLowerCase()
 }
 
 const aggregates: Readonly<Record<string, string>> = {

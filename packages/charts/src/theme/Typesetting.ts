@@ -83,9 +83,16 @@ const sideBySide = (
     ...view,
     ...(key === "concat" ? { columns } : {}),
     [key]: children.map((child, index) =>
-      isObject(child) ? arrange(child, inner, [...views, `concat_${index}`], facts) : child
+      isObject(child) ? subtitled(arrange(child, inner, [...views, `concat_${index}`], facts)) : child
     )
   }
+}
+
+/** The title of one of several plots stands back behind the title of them all. */
+const subtitled = (view: JsonObject): JsonObject => {
+  const title = at(view, "title")
+  const written = typeof title === "string" || isArray(title) ? { text: title } : title
+  return isObject(written) ? { ...view, title: { fontSize: Theme.size.plotTitle, offset: 10, ...written } } : view
 }
 
 const faceted = (
@@ -125,6 +132,8 @@ const plotIn = (plot: JsonObject, whole: Room.Room, views: ReadonlyArray<string>
         if (channel === "x" || channel === "y") {
           return Axes.set(channel, definition, where, { facts, size, layers, views, small: room.faceted, resolved })
         }
+        const repeats = layers.some((layer) => Legends.repeatsAxis(definition, layer))
+        if (Legends.channels.has(channel) && repeats) return { legend: null, ...definition }
         return Legends.channels.has(channel)
           ? Legends.set(channel, definition, where.views, facts, legend.properties)
           : definition

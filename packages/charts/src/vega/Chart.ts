@@ -8,7 +8,6 @@
 import type { ResultTable } from "@castellan/core/connector/ResultTable"
 import { Resvg } from "@resvg/resvg-js"
 import * as Result from "effect/Result"
-import type { Spec } from "vega"
 import * as ChartData from "../data/ChartData.ts"
 import * as Binding from "../specification/Binding.ts"
 import {
@@ -28,6 +27,7 @@ import * as Dressing from "../theme/Dressing.ts"
 import * as Fonts from "../theme/Fonts.ts"
 import * as Survey from "../theme/Survey.ts"
 import * as Theme from "../theme/Theme.ts"
+import * as Turning from "../theme/Turning.ts"
 import * as Typesetting from "../theme/Typesetting.ts"
 import type { Reply, Request } from "./Protocol.ts"
 import * as Contents from "./Contents.ts"
@@ -47,16 +47,12 @@ export const draw = async (request: Request, fontFiles: ReadonlyArray<string>): 
   })
 
   const dressed = Dressing.dress(specification, rows)
-  const first = await layOut(complete(dressed, Theme.measuring))
-  if (Result.isFailure(first)) return refused(first.failure)
-  const amount = Contents.check(first.success.view)
-  if (amount !== undefined) {
-    first.success.close()
-    return refused(amount)
-  }
-  const survey = Survey.of(first.success.view, scaleNames(first.success.compiled))
-  const final = complete(Typesetting.typeset(dressed, survey, rows), Theme.config)
-  first.success.close()
+  const measured = await measure(complete(dressed, Theme.measuring))
+  if (Result.isFailure(measured)) return refused(measured.failure)
+  const turned = Turning.turned(dressed, measured.success)
+  const again = turned === undefined ? measured : await measure(complete(turned, Theme.measuring))
+  if (Result.isFailure(again)) return refused(again.failure)
+  const final = complete(Typesetting.typeset(turned ?? dressed, again.success, rows), Theme.config)
 
   const scene = await layOut(final)
   if (Result.isFailure(scene)) return refused(scene.failure)
@@ -67,14 +63,23 @@ export const draw = async (request: Request, fontFiles: ReadonlyArray<string>): 
   return { _tag: "Drawn", specification: JSON.stringify(final), svg, png: bitmap(svg, fontFiles) }
 }
 
+/** Lays a chart out once, to learn what its scales cover and how much it draws. */
+const measure = async (specification: JsonObject): Promise<Result.Result<Survey.Survey, Problem>> => {
+  const scene = await layOut(specification)
+  if (Result.isFailure(scene)) return Result.fail(scene.failure)
+  const { close, compiled, view } = scene.success
+  const amount = Contents.check(view)
+  const survey = Survey.of(view, new Set((compiled.scales ?? []).map(({ name }) => name)))
+  close()
+  return amount === undefined ? Result.succeed(survey) : Result.fail(amount)
+}
+
 /** Lays out what was made of a specification here. That it still follows the schema is this package's promise. */
 const layOut = (specification: JsonObject): Promise<Result.Result<Scene.Scene, Problem>> => {
   if (SpecificationSchema.isSpecification(specification)) return Scene.layOut(specification)
   const problem = SpecificationSchema.check(specification)
   return Promise.reject(new Error(problem === undefined ? "not a specification" : `typeset: ${sentence(problem)}`))
 }
-
-const scaleNames = ({ scales = [] }: Spec): ReadonlySet<string> => new Set(scales.map(({ name }) => name))
 
 const refused = (problem: Problem): Reply => ({ _tag: "Refused", message: sentence(problem) })
 
