@@ -1,5 +1,5 @@
 /**
- * Names as Malloy writes them: bare where the language allows it, in back quotes everywhere else.
+ * Names and texts as Malloy writes them: names bare where the language allows it, in back quotes everywhere else.
  */
 
 /** Words that mean something to Malloy's grammar, in any case. */
@@ -18,15 +18,21 @@ const bare = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** True when a name needs no quotes. */
 export const isBare = (name: string): boolean => bare.test(name) && !reserved.has(name.toLowerCase())
 
-const escaped = (character: string): string =>
-  character === "`" || character === "\\"
-    ? `\\${character}`
-    : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+/** Quotes, back slashes, and what would end a line, in the language itself or in some readers of the file. */
+const escaped = (text: string, quotes: string): string =>
+  text.replace(/[\\`'"\p{Cc}\u2028\u2029]/gu, (character) =>
+    character === "\\" || character === quotes
+      ? `\\${character}`
+      : /[`'"]/.test(character)
+        ? character
+        : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
 
 /** A name as a model or a query writes it: `carrier`, `` `Flight Date` ``, `` `date` ``. */
-export const quote = (name: string): string =>
-  // Control characters end a quoted name; line and paragraph separators end a line in some readers of the file.
-  isBare(name) ? name : `\`${name.replace(/[`\\\p{Cc}\u2028\u2029]/gu, escaped)}\``
+export const quote = (name: string): string => (isBare(name) ? name : `\`${escaped(name, "`")}\``)
+
+/** A text as a model or a query writes it: `'AA'`. */
+export const literal = (text: string): string => `'${escaped(text, "'")}'`
 
 /** The name of a field behind joins: `origin.city`. */
 export const path = (names: ReadonlyArray<string>): string => names.map(quote).join(".")

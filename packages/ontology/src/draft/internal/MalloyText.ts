@@ -4,6 +4,7 @@
  */
 import { humanise } from "../../malloy/Label.ts"
 import * as MalloyName from "../../malloy/MalloyName.ts"
+import * as SqlName from "../../malloy/SqlName.ts"
 import type { ColumnProfile } from "../TableProfile.ts"
 import { singular } from "./Grammar.ts"
 import type { Expression, PlannedColumn, PlannedDimension, PlannedMeasure, SourcePlan } from "./SourcePlan.ts"
@@ -40,9 +41,10 @@ export const write = (plan: SourcePlan, context: FileContext): string => {
     comment("Make it yours: add descriptions, units and measures, and take out what nobody needs."),
     ...tagLine([
       ["label", plan.label],
-      ["time", plan.timeField]
+      // A tag is one line: a name that is not cannot stand in it.
+      ["time", plan.timeField === undefined || oneLine(plan.timeField) !== plan.timeField ? undefined : plan.timeField]
     ]),
-    `source: ${MalloyName.quote(plan.name)} is ${context.connector}.table(${tableText(table.name)}) extend {`
+    `source: ${MalloyName.quote(plan.name)} is ${tableOf(context.connector, table.name)} extend {`
   ]
   const blocks = [
     plan.primaryKey === undefined ? [] : [`primary_key: ${MalloyName.quote(plan.primaryKey)}`],
@@ -84,7 +86,7 @@ const valueComments = (columns: ReadonlyArray<PlannedColumn>): ReadonlyArray<str
 const joinLines = (join: SourcePlan["joins"][number], context: FileContext): ReadonlyArray<string> => {
   const { key, source, table } = context.targetOf(join)
   const name = MalloyName.quote(join.name)
-  const target = source === undefined ? `${context.connector}.table(${tableText(table)})` : MalloyName.quote(source)
+  const target = source === undefined ? tableOf(context.connector, table) : MalloyName.quote(source)
   return [
     ...(join.reference.toldBy === "values"
       ? [comment(`Every value of ${join.field} is one of ${table}.${key}; check that it means the same.`)]
@@ -103,7 +105,7 @@ const measureLines = ({ expression, label, name, synonyms, unit }: PlannedMeasur
   ...tagLine([
     ["label", label === humanise(name) ? undefined : label],
     ["unit", unit],
-    ["synonyms", synonyms]
+    ["synonyms", synonyms.filter((synonym) => oneLine(synonym) !== "")]
   ]),
   `${MalloyName.quote(name)} is ${expressionText(expression)}`
 ]
@@ -152,7 +154,7 @@ const expressionText = (expression: Expression): string => {
 const textTime = (column: string, { format }: NonNullable<ColumnProfile["temporal"]>): string => {
   // Three colons: a text that is no date becomes null, not an error.
   if (format.pattern === undefined) return `${column}:::${format.type}`
-  const moment = `try_strptime!timestamp(${column}, ${literal(format.pattern)})`
+  const moment = `try_strptime!timestamp(${column}, ${MalloyName.literal(format.pattern)})`
   return format.type === "date" ? `${moment}::date` : moment
 }
 
@@ -161,7 +163,7 @@ const tagLine = (
   tags: ReadonlyArray<readonly [name: string, value: string | ReadonlyArray<string> | undefined]>
 ): ReadonlyArray<string> => {
   const said = tags.flatMap(([name, value]) =>
-    value === undefined
+    value === undefined || value.length === 0
       ? []
       : [`${name}=${typeof value === "string" ? text(value) : `[${value.map(text).join(", ")}]`}`]
   )
@@ -174,12 +176,16 @@ const oneLine = (value: string): string => value.replace(/[\s\p{Cc}\p{Cf}\u2028\
 /** A text between double quotes, as tags and imports write it. */
 const text = (value: string): string => `"${oneLine(value).replace(/[\\"]/g, String.raw`\$&`)}"`
 
-/** A string literal. */
-const literal = (value: string): string => `'${value.replace(/[\\']/g, String.raw`\$&`)}'`
-
-/** A table's name as `table(…)` takes it: in SQL's quotes unless it is a plain identifier. */
-const tableText = (name: string): string =>
-  literal(/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.startsWith('"') ? name : `"${name.replaceAll('"', '""')}"`)
+/**
+ * A table as the model names it: a plain identifier as it is, any other name in SQL's quotes. Malloy takes no name with
+ * what might end a statement, even in quotes: such a table is named in a statement of its own.
+ */
+const tableOf = (connector: string, name: string): string => {
+  const plain = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : SqlName.quoted(name)
+  return /;|--/.test(name)
+    ? `${connector}.sql(${MalloyName.literal(`SELECT * FROM ${plain}`)})`
+    : `${connector}.table(${MalloyName.literal(plain)})`
+}
 
 const longestComment = 118
 

@@ -11,6 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as SqlName from "../../malloy/SqlName.ts"
 import type { ColumnProfile, TableProfile, TemporalFormat } from "../TableProfile.ts"
 import * as Dates from "./Dates.ts"
 
@@ -37,7 +38,7 @@ export const profile: (
   table: TableSchema
 ) => Effect.Effect<TableProfile, never, ConnectorDriver> = Effect.fnUntraced(
   function* (connector: Connector, table: TableSchema) {
-    const from = quoted(table.name)
+    const from = SqlName.quoted(table.name)
     const ask = askOne(connector)
     const columns: Array<ColumnProfile> = []
     let rowCount = 0
@@ -67,11 +68,6 @@ const schemaOnly = (table: TableSchema): TableProfile => ({
   columns: table.columns.map((column) => ({ ...column, present: 0, distinct: 0, unique: false }))
 })
 
-/** A name as SQL writes it. A table's name may come in its quotes. */
-export const quoted = (name: string): string => (name.startsWith('"') ? name : `"${name.replaceAll('"', '""')}"`)
-
-const columnOf = (name: string): string => `"${name.replaceAll('"', '""')}"`
-
 /** The one row of an answer, by the names of its columns. */
 type Row = (name: string) => Value
 
@@ -88,7 +84,7 @@ const rowOf = (table: ResultTable): Row => {
 
 /** What is asked of a column in the first statement. */
 const figuresOf = (column: TableColumn, index: number): ReadonlyArray<string> => {
-  const name = columnOf(column.name)
+  const name = SqlName.column(column.name)
   switch (column.type) {
     case "integer":
     case "number":
@@ -173,7 +169,7 @@ const looksLikeKey = ({ name }: ColumnProfile): boolean => /(?:id|key|code|uuid|
 const withKeys = (ask: Ask, from: string, rows: number, columns: ReadonlyArray<ColumnProfile>) => {
   const candidates = mayBeKeys(rows, columns)
   if (candidates.length === 0) return Effect.succeed(columns)
-  const counts = candidates.map((index) => `count(DISTINCT ${columnOf(columns[index]?.name ?? "")}) AS k${index}`)
+  const counts = candidates.map((index) => `count(DISTINCT ${SqlName.column(columns[index]?.name ?? "")}) AS k${index}`)
   return ask(`SELECT ${counts.join(", ")} FROM ${from}`).pipe(
     Effect.map((row) =>
       columns.map((column, index) =>
@@ -194,7 +190,7 @@ const withDates = (ask: Ask, from: string, columns: ReadonlyArray<ColumnProfile>
   if (tries.length === 0) return Effect.succeed(columns)
   const reads = tries.map(
     ({ attempt, column, format, index }) =>
-      `count(${Dates.sqlOf(format, columnOf(column.name))}) AS r${index}_${attempt}`
+      `count(${Dates.sqlOf(format, SqlName.column(column.name))}) AS r${index}_${attempt}`
   )
   return ask(`SELECT ${reads.join(", ")} FROM ${from}`).pipe(
     Effect.map((row) =>

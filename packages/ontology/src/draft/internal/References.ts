@@ -6,11 +6,11 @@ import type { Connector } from "@castellan/core/connector/Connector"
 import { ConnectorDriver, type QueryLimits } from "@castellan/core/connector/ConnectorDriver"
 import { values } from "@castellan/core/connector/ResultTable"
 import { words } from "../../malloy/Label.ts"
+import * as SqlName from "../../malloy/SqlName.ts"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { ColumnProfile, KeyReference, TableProfile } from "../TableProfile.ts"
 import { identifier, thingOf } from "./Naming.ts"
-import { quoted } from "./Profiling.ts"
 
 const limits: QueryLimits = { timeout: Duration.seconds(60), maxRows: 1, maxBytes: 100_000 }
 
@@ -30,6 +30,13 @@ const tellingValues = 20
 const generic = new Set(
   "id key code name number no nr uuid guid type title label value index position rank order".split(" ")
 )
+
+/** What a row calls another row of its own table. */
+const selfReferring =
+  /^(?:parent|manager|supervisor|boss|mentor|superior|reports_to|referrer|referred_by|previous|next|original|root)(?:_|$)/
+
+/** Numbers that are names: only these are the same thing wherever they are called the same. */
+const keyLike = /(?:^|_)(?:id|key|code|no|nr|num|number|fips|zip|zipcode|sku|uuid|pk|fk|ref)$/
 
 /** Proposes the references between tables, without a look at the values beyond their figures. */
 export const propose = (tables: ReadonlyArray<TableProfile>): ReadonlyArray<KeyReference> => {
@@ -84,12 +91,12 @@ export const check: (
 )
 
 const comparison = ({ column, table, toColumn, toTable }: KeyReference): string => {
-  const from = `"${column.replaceAll('"', '""')}"`
-  const to = `"${toColumn.replaceAll('"', '""')}"`
+  const from = SqlName.column(column)
+  const to = SqlName.column(toColumn)
   return (
     `SELECT count(*) AS compared, count(found.k) AS present FROM ` +
-    `(SELECT DISTINCT ${from} AS v FROM ${quoted(table)} WHERE ${from} IS NOT NULL LIMIT ${comparedValues}) AS wanted ` +
-    `LEFT JOIN (SELECT ${to} AS k FROM ${quoted(toTable)}) AS found ON wanted.v = found.k`
+    `(SELECT DISTINCT ${from} AS v FROM ${SqlName.quoted(table)} WHERE ${from} IS NOT NULL LIMIT ${comparedValues}) AS wanted ` +
+    `LEFT JOIN (SELECT ${to} AS k FROM ${SqlName.quoted(toTable)}) AS found ON wanted.v = found.k`
   )
 }
 
@@ -121,8 +128,11 @@ const namesAgree = (
   const thing = thingOf(keyTable.name)
   const ends = (full: string, end: string) => full === end || full.endsWith(`_${end}`)
   const isGeneric = generic.has(other)
+  // Two tables that both have years, or prices, do not refer to each other by them.
+  if (isNumber(column) && own === other && !keyLike.test(own)) return false
   // A row's own id is not a reference to another table that also has ids.
   if (own === other) return table !== keyTable && !isGeneric && !(column.unique && looksOwn(own, table))
+  if (table === keyTable && selfReferring.test(own)) return true
   if (isGeneric) return ends(own, `${thing}_${other}`) || own === thing || (other === "id" && ends(own, thing))
   return words(key.name).length > 1 && ends(own, other) && generic.has(other.slice(other.lastIndexOf("_") + 1))
 }

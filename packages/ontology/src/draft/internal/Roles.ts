@@ -56,7 +56,7 @@ const levels = new Set(
     "price prices height width depth elevation altitude pressure humidity concentration density probability average " +
     "avg mean median min max minimum maximum std stddev deviation variance index acceleration efficiency fertility " +
     "expectancy frequency angle ph co2 aqi mpg gallon bpm factor coefficient yield voltage wind open close high low " +
-    "adjclose horsepower displacement cylinders power gpa bmi iq magnitude mag odds salary wage income rent per"
+    "adjclose horsepower displacement cylinders power gpa bmi iq magnitude mag odds salary wage income rent per length size diameter radius mass"
   ).split(" ")
 )
 

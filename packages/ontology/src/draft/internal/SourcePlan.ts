@@ -143,23 +143,20 @@ const nameWithoutUnit = (column: string, rest: ReadonlyArray<string> | undefined
 
 /** Percent where the name says so and the values bear it out: a share between 0 and 1 is not a percentage. */
 const percentOf = (column: ColumnProfile): string | undefined =>
-  /%|(?:^|[^a-z])(?:pct|percent|percentage)(?:$|[^a-z])/i.test(words(column.name).join(" ")) &&
+  /%|(?:^|[^a-z])(?:perc|pct|percent|percentage)(?:$|[^a-z])/i.test(words(column.name).join(" ")) &&
   (column.range?.greatest ?? 0) > 1
     ? "%"
     : undefined
 
 /** `customer_id` to customers is `customer`; `origin` to airports is `origin_airport`. */
-const joinNames = ({ column, toTable }: KeyReference): readonly [string, ...ReadonlyArray<string>] => {
+const joinNames = ({ column, toColumn, toTable }: KeyReference): readonly [string, ...ReadonlyArray<string>] => {
   const own = identifier(column) ?? "joined"
   const thing = thingOf(toTable)
   const stem = own.replace(/_(?:id|key|code|no|nr|number|uuid|name)$/, "")
-  const wishes =
-    stem === thing || stem.endsWith(`_${thing}`)
-      ? [stem]
-      : stem === own
-        ? [`${stem}_${thing}`]
-        : [stem, `${stem}_${thing}`]
-  return [wishes[0] ?? thing, ...wishes.slice(1), `${stem}_details`]
+  const both = `${stem}_${thing}`
+  if (stem === thing || stem.endsWith(`_${thing}`)) return [stem, `${stem}_details`]
+  if (own === identifier(toColumn)) return [thing, both, `${both}_details`]
+  return stem === own ? [both, `${both}_details`] : [stem, both, `${both}_details`]
 }
 
 const primaryKeyOf = (
@@ -292,7 +289,12 @@ const quantityMeasures = (
     synonyms,
     expression: { _tag: "Aggregate", of: name, by }
   })
-  const sum = role === "amount" ? [measure("total", "Total", "sum", [asked, `sum of ${asked}`])] : []
+  const sum =
+    role !== "amount"
+      ? []
+      : /^(?:total|sum)_/.test(base)
+        ? [measure("sum_of", "Sum of", "sum", [asked])]
+        : [measure("total", "Total", "sum", [asked, `sum of ${asked}`])]
   const average = measure("average", "Average", "avg", role === "amount" ? [`mean ${asked}`] : [asked, `mean ${asked}`])
   return all
     ? [

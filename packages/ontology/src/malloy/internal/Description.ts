@@ -45,6 +45,9 @@ export interface Description {
 /** Joins of joins that are followed; a field further away is out of sight of the description, not of queries. */
 const maximumJoins = 2
 
+/** Records in records that are followed. */
+const maximumNesting = 3
+
 /** Describes the sources of a model, in the order of their names. */
 export const describe = (scope: Scope, explores: ReadonlyArray<Explore>): Description => {
   const problems: Array<OntologyProblem> = []
@@ -57,13 +60,20 @@ export const describe = (scope: Scope, explores: ReadonlyArray<Explore>): Descri
   for (const { name, structDef } of explores.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const tags = Tags.read(scope, "source", structDef.annotations)
     const walk = new Walk(scope, named, problems)
-    walk.fieldsOf(structDef, { names: [], labels: [], synonyms: [], joined: 0, seen: [identityOf(structDef)] })
+    walk.fieldsOf(structDef, {
+      names: [],
+      labels: [],
+      synonyms: [],
+      joined: 0,
+      nested: 0,
+      seen: [identityOf(structDef)]
+    })
     problems.push(...tags.problems)
     if (tags.hidden || !("connection" in structDef)) continue
     const timeField = walk.timeField(tags.time)
     if (typeof tags.time === "string" && timeField === undefined) {
       const message = `the tag "time" names ${JSON.stringify(tags.time)}, which is not a time field of ${name}`
-      problems.push(at(scope, structDef.annotations?.notes?.at(-1)?.at ?? structDef.location, message))
+      problems.push(at(scope, tags.timeAt, message))
     }
     sources.push({
       source: {
@@ -89,6 +99,8 @@ interface Position {
   readonly synonyms: ReadonlyArray<string>
   /** Joins of sources among `names`; the rest are records and lists inside a row. */
   readonly joined: number
+  /** Records and lists since the last join of a source. */
+  readonly nested: number
   /** The sources on the way: a join back to one of them is not followed. */
   readonly seen: ReadonlyArray<string | undefined>
   /** The source of the model, by name, whose fields these are. */
@@ -148,6 +160,8 @@ class Walk {
   private join(join: JoinFieldDef, position: Position): void {
     const name = join.as ?? join.name
     const isSource = "connection" in join
+    // Lists in lists multiply the rows of a row, and the engine's memory: they are left to those who ask for them.
+    if (!isSource && (position.nested === maximumNesting || (join.join !== "one" && position.many === true))) return
     const identity = identityOf(join)
     if (isSource && (position.joined === maximumJoins || position.seen.includes(identity))) return
     const tags = Tags.read(this.scope, "join", join.annotations)
@@ -160,6 +174,7 @@ class Walk {
       labels: [...position.labels, tags.label ?? humanise(name)],
       synonyms: tags.synonyms,
       joined: position.joined + (isSource ? 1 : 0),
+      nested: isSource ? 0 : position.nested + 1,
       seen: isSource ? [...position.seen, identity] : position.seen,
       within: isSource ? known : undefined,
       many: position.many === true || join.join !== "one"

@@ -16,6 +16,7 @@ import type { ConnectorDriver, ConnectorError } from "@castellan/core/connector/
 import type { TableColumn, TableSchema } from "@castellan/core/connector/TableSchema"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as SqlName from "../SqlName.ts"
 import { dialect, fieldOf } from "./ColumnTypes.ts"
 
 /** Runs an effect of the connector port where Malloy waits for a promise. */
@@ -23,18 +24,10 @@ export type Run = <A>(effect: Effect.Effect<A>) => Promise<A>
 
 type Answer<Definition> = Result.Result<Definition, string>
 
-/** The name of a table without its quotes: Malloy hands over `flights`, `"flights-3m"` or `'flights-3m'`. */
-const bareName = (tablePath: string): string => {
-  const quote = tablePath.charAt(0)
-  return (quote === '"' || quote === "'") && tablePath.endsWith(quote)
-    ? tablePath.slice(1, -1).replaceAll(quote + quote, quote)
-    : tablePath
-}
-
-const sameName = (table: TableSchema, wanted: string) => bareName(table.name) === wanted
+const sameName = (table: TableSchema, wanted: string) => SqlName.unquoted(table.name) === wanted
 
 const sameNameIgnoringCase = (table: TableSchema, wanted: string) =>
-  bareName(table.name).toLowerCase() === wanted.toLowerCase()
+  SqlName.unquoted(table.name).toLowerCase() === wanted.toLowerCase()
 
 const listed = (names: ReadonlyArray<string>): string =>
   names.length > 20 ? `${names.slice(0, 20).join(", ")} and ${names.length - 20} more` : names.join(", ") || "none"
@@ -87,7 +80,7 @@ class DriverConnection implements InfoConnection {
     const introspected = await this.introspection
     if (Result.isFailure(introspected)) return Result.fail(introspected.failure.message)
     const tables = introspected.success
-    const wanted = bareName(tablePath)
+    const wanted = SqlName.unquoted(tablePath)
     const table =
       tables.find((candidate) => sameName(candidate, wanted)) ??
       tables.find((candidate) => sameNameIgnoringCase(candidate, wanted))
@@ -101,7 +94,7 @@ class DriverConnection implements InfoConnection {
     wanted: string,
     tables: ReadonlyArray<TableSchema>
   ): Promise<Answer<TableSourceDef>> {
-    const statement = `SELECT * FROM ${quoted(wanted)}`
+    const statement = `SELECT * FROM ${SqlName.quoted(wanted)}`
     const columns = await this.run(Effect.result(this.driver.describe(this.connector, statement)))
     if (Result.isSuccess(columns)) return Result.succeed(this.definition(key, wanted, columns.success))
     const names = listed(tables.map((candidate) => candidate.name))
@@ -112,7 +105,7 @@ class DriverConnection implements InfoConnection {
     return {
       type: "table",
       name: key,
-      tablePath: quoted(table),
+      tablePath: SqlName.quoted(table),
       connection: this.name,
       dialect: this.dialectName,
       fields: fieldsOf(columns)
@@ -134,9 +127,6 @@ class DriverConnection implements InfoConnection {
     )
   }
 }
-
-/** The name of a table as a statement writes it. One that is quoted already stays as it is. */
-const quoted = (name: string): string => (name.startsWith('"') ? name : `"${name.replaceAll('"', '""')}"`)
 
 const fieldsOf = (columns: ReadonlyArray<TableColumn>) => columns.map(fieldOf)
 

@@ -42,6 +42,8 @@ export interface Tags {
   readonly last: string | undefined
   /** On a source, the name of its time field; on a field, `true` when it is that. */
   readonly time: string | true | undefined
+  /** Where the time field is named. */
+  readonly timeAt: Place | undefined
   readonly hidden: boolean
   readonly valuesWithheld: boolean
   readonly problems: ReadonlyArray<OntologyProblem>
@@ -90,6 +92,7 @@ export const read = (scope: Scope, target: Target, annotated: Annotated | undefi
     first: text("first"),
     last: text("last"),
     time: tag.has("time") ? (text("time") ?? true) : undefined,
+    timeAt: tag.tag("time")?.location ?? place,
     hidden: tag.has("hidden"),
     valuesWithheld: tag.has("no_values"),
     problems
