@@ -14,3 +14,6 @@ export * as MalloyEngine from "./malloy/MalloyEngine.ts"
 
 /** Names and texts as Malloy writes them: names bare where the language allows it, in back quotes everywhere else. */
 export * as MalloyName from "./malloy/MalloyName.ts"
+
+/** Names as SQL writes them. */
+export * as SqlName from "./malloy/SqlName.ts"
