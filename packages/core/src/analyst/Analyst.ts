@@ -142,7 +142,7 @@ export const layer: Layer.Layer<
           {
             model: run.model,
             instructions: instructions(context, yield* DateTime.now),
-            messages,
+            messages: [...messages],
             tools: offered.map((tool) => tool.description),
             maxOutputTokens: left
           },
@@ -153,8 +153,10 @@ export const layer: Layer.Layer<
           Effect.mapError((error) => new AnalystFailure({ message: error.message }))
         )
         yield* Ref.update(usage, (sum) => addUsage(sum, turn.usage))
+        if (turn.cutOff) return yield* new AnalystFailure({ message: "the model did not come to an end" })
         if (turn.calls.length === 0) {
-          if (turn.text.trim() === "") return yield* new AnalystFailure({ message: "the model gave no answer" })
+          // A model may have said all that it had to say before its last call.
+          if (yield* message.isEmpty) return yield* new AnalystFailure({ message: "the model gave no answer" })
           return
         }
         yield* message.paragraph

@@ -16,6 +16,8 @@ export interface Message {
   readonly write: (text: string) => Effect.Effect<void>
   /** Separates what was written from what comes, where anything was. */
   readonly paragraph: Effect.Effect<void>
+  /** Whether nothing was written but blanks. */
+  readonly isEmpty: Effect.Effect<boolean>
   /** Ends the cell, where it was begun, with all that was written. */
   readonly end: (event: CellEvent) => Effect.Effect<void>
 }
@@ -50,6 +52,7 @@ export const make = (context: RunContext): Effect.Effect<Message> =>
         paragraph: Effect.flatMap(Ref.get(state), ({ text }) =>
           text === "" || text.endsWith("\n\n") ? Effect.void : write("\n\n")
         ),
+        isEmpty: Effect.map(Ref.get(state), ({ text }) => text.trim() === ""),
         end: Effect.fnUntraced(function* (event) {
           const { cell, text } = yield* Ref.get(state)
           if (cell === undefined) return

@@ -39,7 +39,7 @@ export const bind = <Parameters extends Schema.Codec<unknown, unknown>, Output e
   tool: ToolDeclaration<Parameters, Output>,
   handler: (parameters: Parameters["Type"]) => Effect.Effect<Output["Type"], ToolFailure>
 ): BoundTool => {
-  const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(tool.parameters))
+  const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(tool.parameters), { errors: "all" })
   const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(tool.result)))
   return {
     description: { name: tool.name, description: tool.description, parameters: parametersOf(tool.parameters) },

@@ -12,8 +12,11 @@ import type { RunLimits } from "../run/RunLimits.ts"
 /** What a turn came to. */
 export interface TurnOutcome {
   readonly text: string
+  /** The calls of the turn, each with an id of its own. */
   readonly calls: ReadonlyArray<ToolCall>
   readonly usage: RunUsage
+  /** Whether the model was still at it when it was cut off. */
+  readonly cutOff: boolean
 }
 
 /** Tries of a turn that failed before it said anything, and for a reason that may pass. */
@@ -22,23 +25,35 @@ const retries = { times: 3, schedule: Schedule.exponential("500 millis") }
 /** Output tokens of a text, roughly: no model writes more than this many characters for each of its tokens. */
 const charactersPerToken = 16
 
+const nothing: TurnOutcome = { text: "", calls: [], usage: noUsage, cutOff: false }
+
+/** A call's result is told by the call's id: one that is missing, or was given before, is made up. */
+const withOwnId = (calls: ReadonlyArray<ToolCall>, call: ToolCall): ToolCall => {
+  let id = call.id === "" ? "call" : call.id
+  while (calls.some((other) => other.id === id)) id = `${id}_${calls.length + 1}`
+  return id === call.id ? call : { ...call, id }
+}
+
 const add = (outcome: TurnOutcome, outputs: ReadonlyArray<ModelOutput>): TurnOutcome => {
   let { text, usage } = outcome
   const calls = [...outcome.calls]
   for (const output of outputs) {
     if (output._tag === "Text") text += output.text
-    else if (output._tag === "Call") calls.push(output.call)
+    else if (output._tag === "Call") calls.push(withOwnId(calls, output.call))
     else usage = { inputTokens: output.inputTokens, outputTokens: output.outputTokens, toolCalls: 0 }
   }
-  return { text, calls, usage }
+  return { ...outcome, text, calls, usage }
 }
 
 const textOf = (outputs: ReadonlyArray<ModelOutput>): string =>
   outputs.reduce((text, output) => (output._tag === "Text" ? text + output.text : text), "")
 
+const isFinished = (output: ModelOutput): boolean => output._tag === "Finished"
+
 /**
- * Takes a turn. Text is grouped for a few milliseconds before `onText` stores it. A model that writes without end is
- * cut off at the turn's limit of tokens.
+ * Takes a turn: everything up to the model's `Finished`. Text is grouped for a few milliseconds before `onText` stores
+ * it. A model that writes without end is cut off at the turn's limit of tokens, which it has then used up; one that
+ * calls without end is cut off beyond the run's limit of calls.
  */
 export const takeTurn = (
   models: LanguageModels["Service"],
@@ -47,21 +62,38 @@ export const takeTurn = (
   onText: (text: string) => Effect.Effect<void>
 ): Effect.Effect<TurnOutcome, LanguageModelError> =>
   Effect.gen(function* () {
-    const outcome = yield* Ref.make<TurnOutcome>({ text: "", calls: [], usage: noUsage })
+    const outcome = yield* Ref.make(nothing)
+    /** Pieces of output, which count at least one character each: not even empty ones come without end. */
+    let pieces = 0
+    const maxCharacters = turn.maxOutputTokens * charactersPerToken
     const attempt = models.turn(turn).pipe(
+      Stream.takeUntil(isFinished),
       Stream.groupedWithin(64, limits.textInterval),
       Stream.mapEffect(
         Effect.fnUntraced(function* (outputs) {
+          pieces += outputs.length
           const text = textOf(outputs)
-          const { text: all } = yield* Ref.updateAndGet(outcome, (before) => add(before, outputs))
+          const now = yield* Ref.updateAndGet(outcome, (before) => add(before, outputs))
           if (text !== "") yield* onText(text)
-          return all.length
+          if (outputs.some(isFinished)) return true
+          if (now.calls.length <= limits.maxToolCalls && Math.max(pieces, now.text.length) < maxCharacters) return true
+          yield* Ref.update(outcome, cutOff(turn))
+          return false
         })
       ),
-      Stream.takeWhile((length) => length < turn.maxOutputTokens * charactersPerToken),
+      Stream.takeWhile((goesOn) => goesOn),
       Stream.runDrain
     )
     const silent = Effect.map(Ref.get(outcome), ({ calls, text }) => text === "" && calls.length === 0)
     yield* Effect.retry(attempt, { ...retries, while: (error) => Effect.map(silent, (yes) => yes && error.retryable) })
     return yield* Ref.get(outcome)
+  })
+
+/** A turn that did not come to its end told no account of its tokens: it is taken to have used all that it could. */
+const cutOff =
+  (turn: ModelTurn) =>
+  (outcome: TurnOutcome): TurnOutcome => ({
+    ...outcome,
+    usage: { ...noUsage, outputTokens: turn.maxOutputTokens },
+    cutOff: true
   })
