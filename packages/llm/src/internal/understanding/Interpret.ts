@@ -1,0 +1,173 @@
+/**
+ * Reads one question over one source: finds its mentions, runs the passes in their order, and refuses to go on where
+ * a word that matters is left.
+ */
+import * as Result from "effect/Result"
+import { maxTokens, type Token } from "../language/Token.ts"
+import type { Draft } from "./Draft.ts"
+import type { SourceFacts } from "./Facts.ts"
+import { type FoundValue, lexicon, type Lexicon } from "./Lexicon.ts"
+import { type Correction, isUnknown, type Mention, mentions } from "./Mention.ts"
+import { type LookUp, unknownNames } from "./Names.ts"
+import { readGroupings, readTargets } from "./passes/Groups.ts"
+import { readCounts, readLimits } from "./passes/Limits.ts"
+import { readCategoryColumns, readMeasures } from "./passes/Measures.ts"
+import { readPairs } from "./passes/Pairs.ts"
+import { type Census, readRowsAsked } from "./passes/RowsAsked.ts"
+import { readChanges, readComparisons, readShares, readTrends, settle } from "./passes/Shapes.ts"
+import { chooseTimeField, readTimes } from "./passes/Times.ts"
+import { readValues } from "./passes/Values.ts"
+import type { Problem } from "./Problem.ts"
+import { isSoft, Work } from "./Work.ts"
+
+/** What the analyst has learnt by looking at the data. */
+export interface Knowledge {
+  readonly found: ReadonlyArray<FoundValue>
+  /** By source: whether each row has a name of its own. */
+  readonly rowsAreNamed: ReadonlyMap<string, boolean>
+  /** Today as `YYYY-MM-DD`, where the instructions say it. */
+  readonly today: string | undefined
+  /** The question may lack parts, which the one before has. */
+  readonly fragment?: boolean
+}
+
+/** Something to look up before the question can be read. */
+export type Need = LookUp | Census
+
+/** A question read over one source. */
+export interface Interpretation {
+  readonly facts: SourceFacts
+  readonly mentions: ReadonlyArray<Mention>
+  readonly corrections: ReadonlyArray<Correction>
+  readonly result: Result.Result<Draft, Problem | Need>
+  /** How much of the question this source explains. */
+  readonly coverage: number
+  /** Words of the question that say they go on from the one before. */
+  readonly continues: boolean
+  /** The question points at something said before: "of those". */
+  readonly points: boolean
+}
+
+/** A source that is ready to be asked about. */
+export interface Prepared {
+  readonly facts: SourceFacts
+  readonly lexicon: Lexicon
+}
+
+/** Makes a source ready. */
+export const prepare = (facts: SourceFacts, knowledge: Knowledge): Prepared => ({
+  facts,
+  lexicon: lexicon(
+    facts,
+    knowledge.found.filter((one) => one.source === facts.source.name)
+  )
+})
+
+const weights = { exact: 3, joined: 2.5, head: 2, modifier: 0.5, partial: 2 } as const
+
+const weigh = (mention: Mention): number => {
+  const [best] = mention.terms
+  const size = mention.tokens.length
+  if (best !== undefined) {
+    const { term } = best
+    return size * (term._tag === "Entity" ? 3.5 : weights[term.strength])
+  }
+  return isUnknown(mention) ? -4 * size : 0
+}
+
+/** Words that plainly ask for what no data can tell, unless the model has a name for them. */
+const beyond = (row: ReadonlyArray<Mention>): Problem | undefined => {
+  for (const mention of row) {
+    const operator = mention.operators.find((one) => one._tag === "Beyond")
+    const named = mention.terms.some(
+      ({ term }) => term._tag === "Entity" || term.strength === "exact" || term.strength === "joined"
+    )
+    if (operator?._tag === "Beyond" && !named) return { _tag: "Beyond", kind: operator.kind, words: mention.text }
+  }
+  return undefined
+}
+
+/** Reads a question over a source. */
+export const interpret = (tokens: ReadonlyArray<Token>, prepared: Prepared, knowledge: Knowledge): Interpretation => {
+  const { facts } = prepared
+  const { corrections, mentions: row } = mentions(tokens, prepared.lexicon)
+  const does = (tag: string): boolean =>
+    row.some((mention) => mention.terms.length === 0 && mention.operators.some((operator) => operator._tag === tag))
+  return {
+    facts,
+    mentions: row,
+    corrections,
+    result: tokens.length > maxTokens ? Result.fail({ _tag: "TooLong" }) : read(facts, row, knowledge),
+    coverage: row.reduce((sum, mention) => sum + weigh(mention), 0),
+    continues: does("Continue") || row[0]?.operators.some((operator) => operator._tag === "And") === true,
+    points: does("Pronoun")
+  }
+}
+
+const read = (
+  facts: SourceFacts,
+  row: ReadonlyArray<Mention>,
+  knowledge: Knowledge
+): Result.Result<Draft, Problem | Need> =>
+  Result.gen(function* () {
+    const limits = beyond(row)
+    if (limits !== undefined) return yield* Result.fail(limits)
+    const unknown = unknownNames(facts, row, knowledge.found)
+    if (unknown !== undefined) return yield* Result.fail(unknown)
+    const work = new Work(facts, row, knowledge.today, knowledge.rowsAreNamed.get(facts.source.name))
+    work.fragment = knowledge.fragment === true
+    chooseTimeField(work)
+    yield* readTimes(work, false)
+    readCounts(work)
+    yield* readLimits(work)
+    yield* readTimes(work, true)
+    work.versus = work.has("Versus")
+    yield* readPairs(work)
+    yield* readValues(work)
+    yield* readRowsAsked(work)
+    if (!work.rows) {
+      yield* readGroupings(work)
+      yield* readTargets(work)
+    } else {
+      for (const [slot, operator] of work.all("GroupBy")) {
+        if (!operator.agent) continue
+        work.use(slot)
+        work.rankedBy = true
+      }
+    }
+    yield* readMeasures(work)
+    yield* readCategoryColumns(work)
+    yield* readTrends(work)
+    yield* readChanges(work)
+    yield* readComparisons(work)
+    yield* readShares(work)
+    yield* settle(work)
+    const left = work.unused().filter((slot) => !isSoft(slot))
+    if (left.length > 0)
+      return yield* Result.fail<Problem>({ _tag: "Leftover", words: left.map((slot) => slot.mention.text) })
+    return draftOf(work)
+  })
+
+const draftOf = (work: Work): Draft => ({
+  facts: work.facts,
+  measures: work.measures,
+  groups: work.groups,
+  filters: work.filters,
+  having: work.having,
+  ranking: work.ranking === undefined ? undefined : { descending: work.ranking.descending },
+  judged: work.judged,
+  limit: work.limit,
+  target: work.target || work.when !== undefined,
+  share: work.share !== undefined,
+  portion: work.portion,
+  change: work.changed === undefined ? undefined : { ...work.changed, relative: work.change?.relative === true },
+  outer: work.outer,
+  alternative: work.alternative,
+  rows: work.rows,
+  columns: work.columns,
+  order: work.order,
+  ranked: work.rowsRanked,
+  countsRows: work.countedRows,
+  scatter: work.scatter,
+  mentionsRows: work.mentionsRows || work.rows
+})

@@ -1,0 +1,381 @@
+/**
+ * Pass: numbers with a limit become filters on rows (`delay over 60 minutes`) or conditions on groups (`airports with
+ * more than 1,000 flights`); a number before a ranked thing says how many are wanted.
+ */
+import * as Result from "effect/Result"
+import { concepts } from "../../language/Concepts.ts"
+import type { Relation } from "../../language/Operator.ts"
+import { convert, type Unit, unitNamed } from "../../language/Units.ts"
+import { phraseKey } from "../../language/Words.ts"
+import { alternativeOf } from "../Alternatives.ts"
+import { type FieldFacts, nameOf, type SourceFacts } from "../Facts.ts"
+import { aggregated, candidates, declared, isMeasure, isNumber, isCategory, oneField, rowCount } from "../Measuring.ts"
+import type { Problem } from "../Problem.ts"
+import { doing, fieldsIn, isEntity, isGlue, type Slot, type Work } from "../Work.ts"
+
+/** `top 5`, `5 highest`, `which 5 airports have the most`: how many of a ranking are wanted. */
+export const readCounts = (work: Work): void => {
+  const superlatives = work.all("Superlative").map(([slot]) => slot)
+  if (superlatives.length === 0) return
+  for (const slot of work.unused()) {
+    const value = slot.mention.number?.value
+    if (value === undefined || !Number.isInteger(value) || value < 1 || value > 1000) continue
+    if (slot.mention.number?.currency !== undefined || slot.mention.number?.percent === true) continue
+    const previous = work.previous(slot)
+    const next = work.next(slot)
+    const ranked =
+      superlatives.includes(previous ?? slot) ||
+      superlatives.includes(next ?? slot) ||
+      (doing(previous, "Comparator") === undefined &&
+        next !== undefined &&
+        (isEntity(next) || candidates(next, isCategory).length > 0) &&
+        doing(previous, "Between") === undefined)
+    if (!ranked) continue
+    work.limit = value
+    work.use(slot)
+    return
+  }
+}
+
+interface Limit {
+  readonly slot: Slot
+  readonly relation: Relation
+  readonly comparator: Slot | undefined
+  readonly concept: string | undefined
+  readonly unit: Unit | undefined
+  readonly value: number
+  /** The upper end of a range. */
+  readonly to: number | undefined
+  /** The last mention that belongs to the limit itself. */
+  readonly last: Slot
+}
+
+/** Reads every number that limits something. */
+export const readLimits = (work: Work): Result.Result<void, Problem> =>
+  Result.gen(function* () {
+    for (const slot of work.unused()) {
+      if (slot.used) continue
+      const limit = limitAt(work, slot)
+      if (limit === undefined) continue
+      yield* attach(work, limit)
+    }
+  })
+
+const limitAt = (work: Work, slot: Slot): Limit | undefined => {
+  const { number, time } = slot.mention
+  if (time !== undefined && time.bare && time.expression._tag === "Period" && time.expression.ends !== undefined) {
+    return yearsAsNumbers(work, slot)
+  }
+  if (number === undefined) return undefined
+  const previous = work.previous(slot)
+  if (previous?.used === true && doing(previous, "Comparator") !== undefined) return undefined
+  const unitAt = work.next(slot)
+  const unit = unitFor(number.currency, number.percent, unitAt)
+  let last =
+    unit !== undefined && number.currency === undefined && !number.percent && unitAt !== undefined ? unitAt : slot
+  const next = work.next(last)
+  if (doing(previous, "Between") !== undefined) {
+    const and = next
+    const second = and === undefined ? undefined : work.next(and)
+    const to = second?.mention.number?.value
+    if (and === undefined || second === undefined || to === undefined || doing(and, "And") === undefined)
+      return undefined
+    const secondUnit = unitFor(
+      second.mention.number?.currency,
+      second.mention.number?.percent ?? false,
+      work.next(second)
+    )
+    const unitSlot = work.next(second)
+    if (secondUnit !== undefined && second.mention.number?.currency === undefined && unitSlot !== undefined)
+      last = unitSlot
+    else last = second
+    work.use(and, second)
+    return {
+      slot,
+      relation: ">=",
+      comparator: previous,
+      concept: undefined,
+      unit: secondUnit ?? unit,
+      value: number.value,
+      to,
+      last
+    }
+  }
+  const comparator = doing(previous, "Comparator")
+  const afterwards = doing(next, "ComparatorAfter")
+  if (comparator !== undefined) {
+    return {
+      slot,
+      relation: comparator.relation,
+      comparator: previous,
+      concept: comparator.concept,
+      unit,
+      value: number.value,
+      to: undefined,
+      last
+    }
+  }
+  if (afterwards !== undefined && next !== undefined) {
+    return {
+      slot,
+      relation: afterwards.relation,
+      comparator: next,
+      concept: undefined,
+      unit,
+      value: number.value,
+      to: undefined,
+      last: next
+    }
+  }
+  // "8 cylinders", "rating of 8": a plain number beside a number field means exactly that number.
+  const left = work.before(slot)
+  const right = work.next(last)
+  const beside = [right, left].find(
+    (one) =>
+      one !== undefined &&
+      !one.used &&
+      candidates(one, isNumber).length > 0 &&
+      (one === right || one.index >= slot.index - 2)
+  )
+  if (beside === undefined || time !== undefined) return undefined
+  return {
+    slot,
+    relation: "=",
+    comparator: undefined,
+    concept: undefined,
+    unit,
+    value: number.value,
+    to: undefined,
+    last
+  }
+}
+
+/** "votes between 1000 and 2000": what reads like years is numbers behind a number field. */
+const yearsAsNumbers = (work: Work, slot: Slot): Limit | undefined => {
+  const left = work.before(slot)
+  const { time } = slot.mention
+  if (left === undefined || left.index < slot.index - 2 || candidates(left, isNumber).length === 0) return undefined
+  if (time?.expression._tag !== "Period" || time.expression.ends === undefined) return undefined
+  const [from, to] = time.expression.ends
+  return {
+    slot,
+    relation: ">=",
+    comparator: undefined,
+    concept: undefined,
+    unit: undefined,
+    value: Number(from.from?.slice(0, 4)),
+    to: Number(to.from?.slice(0, 4)),
+    last: slot
+  }
+}
+
+const unitFor = (currency: string | undefined, percent: boolean, slot: Slot | undefined): Unit | undefined => {
+  if (currency !== undefined) return unitNamed(currency)
+  if (percent) return unitNamed("%")
+  const unit = slot?.used === true ? undefined : doing(slot, "Unit")
+  return unit === undefined ? undefined : unitNamed(unit.unit)
+}
+
+/** A number in the unit of a field; a problem where the units do not fit or the field's is not known. */
+const inUnitOf = (facts: FieldFacts, limit: Limit, value: number): Result.Result<number, Problem> => {
+  const incomplete = (message: string) => Result.fail<Problem>({ _tag: "Incomplete", message, alternatives: [] })
+  if (limit.unit === undefined) return Result.succeed(value)
+  const own = facts.unit === undefined ? undefined : unitNamed(facts.unit)
+  if (own === undefined) {
+    if (facts.unit === undefined && ["money", "people", "points", "votes", "deaths"].includes(limit.unit.quantity))
+      return Result.succeed(value)
+    const known = facts.unit === undefined ? "has no unit in the ontology" : `is in ${facts.unit}`
+    return incomplete(`${nameOf(facts)} ${known}, so I cannot compare it with ${limit.unit.name}.`)
+  }
+  const converted = convert(value, limit.unit, own)
+  return converted === undefined
+    ? incomplete(`${nameOf(facts)} is in ${own.name}, so it cannot be compared with ${limit.unit.name}.`)
+    : Result.succeed(converted)
+}
+
+const fits = (facts: FieldFacts, unit: Unit | undefined): boolean => {
+  if (unit === undefined) return true
+  const own = facts.unit === undefined ? undefined : unitNamed(facts.unit)
+  return own !== undefined && convert(1, unit, own) !== undefined
+}
+
+/** The number fields that measure a quality. */
+export const fieldsOfConcept = (facts: SourceFacts, concept: string): ReadonlyArray<FieldFacts> => {
+  const words = (concepts.get(concept) ?? []).map((word) => phraseKey(word.split(" ")))
+  return facts.fields.filter(
+    (one) =>
+      isNumber(one) &&
+      one.phrases.some((phrase) => {
+        const key = ` ${phraseKey(phrase)} `
+        return words.some((word) => key.endsWith(` ${word} `) || (phrase.length <= 2 && key.includes(` ${word} `)))
+      })
+  )
+}
+
+const attach = (work: Work, limit: Limit): Result.Result<void, Problem> =>
+  Result.gen(function* () {
+    const start =
+      limit.comparator !== undefined && limit.comparator.index < limit.slot.index ? limit.comparator : limit.slot
+    const left = work.before(start)
+    const right = nearRight(work, limit.last)
+    const leftIsNear = left !== undefined && left.index >= start.index - 2
+    const subject = yield* subjectOf(work, limit, leftIsNear ? left : undefined, right)
+    if (subject === undefined) {
+      const numbers = work.facts.fields.filter((facts) => isNumber(facts) && fits(facts, limit.unit))
+      // A bare year that limits nothing is left for time; anything else cannot be left.
+      if (limit.comparator === undefined) return
+      return yield* Result.fail<Problem>({
+        _tag: "Incomplete",
+        message: `I do not know what “${words(work, start, limit.last)}” limits.`,
+        alternatives: numbers.slice(0, 6).map(alternativeOf)
+      })
+    }
+    work.use(limit.comparator, limit.slot, limit.last, ...between(work, limit.slot, limit.last))
+    if (subject._tag === "Rows") {
+      work.use(subject.slot)
+      work.having.push({ measure: rowCount(work.facts), relation: limit.relation, value: limit.value })
+      return
+    }
+    const { facts, slot } = subject
+    const aggregate = slot === undefined ? undefined : work.previous(slot)
+    const name = doing(aggregate, "Aggregate")
+    const value = yield* inUnitOf(facts, limit, limit.value)
+    work.use(slot)
+    if (isMeasure(facts) || (name !== undefined && aggregate?.used === false && subject.side === "left")) {
+      if (name !== undefined) work.use(aggregate)
+      const measure =
+        isMeasure(facts) || name === undefined ? declared(facts) : aggregated(work.facts, name.function, facts)
+      work.having.push({ measure, relation: limit.relation, value })
+      if (limit.to !== undefined)
+        work.having.push({ measure, relation: "<=", value: yield* inUnitOf(facts, limit, limit.to) })
+      return
+    }
+    const negation = work.previous(start)
+    const negated = doing(negation, "Negation") !== undefined && negation?.used === false
+    if (negated) work.use(negation)
+    if (limit.to !== undefined) {
+      const to = yield* inUnitOf(facts, limit, limit.to)
+      work.addFilter({ _tag: "Range", facts, from: value, to, negated }, limit.slot)
+      return
+    }
+    const relation = negated ? opposite[limit.relation] : limit.relation
+    work.addFilter({ _tag: "Compare", facts, relation, value }, limit.slot)
+  })
+
+const opposite: Readonly<Record<Relation, Relation>> = {
+  ">": "<=",
+  ">=": "<",
+  "<": ">=",
+  "<=": ">",
+  "=": "!=",
+  "!=": "="
+}
+
+const between = (work: Work, from: Slot, to: Slot): ReadonlyArray<Slot> =>
+  work.slots.filter((slot) => slot.index > from.index && slot.index < to.index)
+
+const words = (work: Work, from: Slot, to: Slot): string =>
+  work.slots
+    .slice(from.index, to.index + 1)
+    .map((slot) => slot.mention.text)
+    .join(" ")
+
+const nearRight = (work: Work, last: Slot): Slot | undefined => {
+  const next = work.next(last)
+  if (next === undefined || next.used) return undefined
+  if (!isGlue(next) || doing(next, "And") !== undefined) return next
+  const further = work.next(next)
+  return further?.used === true ? undefined : further
+}
+
+type Subject =
+  | {
+      readonly _tag: "Field"
+      readonly facts: FieldFacts
+      readonly slot: Slot | undefined
+      readonly side: "left" | "right" | "none"
+    }
+  | { readonly _tag: "Rows"; readonly slot: Slot }
+
+const isNumeric = (facts: FieldFacts): boolean => isNumber(facts) || (isMeasure(facts) && facts.field.type === "number")
+
+const subjectOf = (
+  work: Work,
+  limit: Limit,
+  left: Slot | undefined,
+  right: Slot | undefined
+): Result.Result<Subject | undefined, Problem> =>
+  Result.gen(function* () {
+    const concept =
+      limit.concept ??
+      doing(right, "Concept")?.concept ??
+      (left === undefined ? undefined : doing(left, "Concept")?.concept)
+    const conceptSlot =
+      doing(right, "Concept") !== undefined ? right : doing(left, "Concept") !== undefined ? left : undefined
+    for (const [side, slot] of sides(limit, left, right)) {
+      if (slot === undefined || slot.used) continue
+      if (
+        side === "right" &&
+        (isEntity(slot) || doing(slot, "Records") !== undefined) &&
+        limit.unit === undefined &&
+        limit.concept === undefined
+      ) {
+        const exact = fieldsIn(slot).find((one) => one.strength === "exact" && isNumber(one.facts))
+        if (exact === undefined) return { _tag: "Rows", slot } as const
+      }
+      if (doing(slot, "Superlative") !== undefined) continue
+      const wanted = candidates(slot, isNumeric)
+      const fitting = wanted.filter((facts) => fits(facts, limit.unit) || facts.unit === undefined)
+      if (wanted.length === 0 || fitting.length === 0) continue
+      const [only] = fitting
+      if (only !== undefined && fitting.length === 1 && wanted.length > 1)
+        return { _tag: "Field", facts: only, slot, side } as const
+      const facts = yield* oneField(slot, fieldsIn(slot).some((one) => isNumber(one.facts)) ? isNumber : isNumeric)
+      if (facts !== undefined) return { _tag: "Field", facts, slot, side } as const
+    }
+    const measuring =
+      concept === undefined
+        ? undefined
+        : fieldsOfConcept(work.facts, concept).filter((facts) => fits(facts, limit.unit))
+    const byUnit =
+      limit.unit === undefined
+        ? []
+        : work.facts.fields.filter((facts) => isNumber(facts) && facts.path.length === 0 && fits(facts, limit.unit))
+    const found = measuring ?? byUnit
+    const [only] = found
+    if (only === undefined) {
+      if (concept === undefined) return undefined
+      return yield* Result.fail<Problem>({
+        _tag: "Incomplete",
+        message: `I do not know which field “${words(work, limit.comparator ?? limit.slot, limit.last)}” limits.`,
+        alternatives: work.facts.fields.filter(isNumber).slice(0, 6).map(alternativeOf)
+      })
+    }
+    if (found.length > 1) {
+      return yield* Result.fail<Problem>({
+        _tag: "Ambiguous",
+        words: words(work, limit.comparator ?? limit.slot, limit.last),
+        alternatives: found.map(alternativeOf)
+      })
+    }
+    return { _tag: "Field", facts: only, slot: conceptSlot, side: "none" } as const
+  })
+
+/** "delay over 60" looks left first; "more than 8 cylinders" has nothing on its left but what it describes. */
+const sides = (
+  limit: Limit,
+  left: Slot | undefined,
+  right: Slot | undefined
+): ReadonlyArray<readonly ["left" | "right", Slot | undefined]> => {
+  if (limit.concept !== undefined) return []
+  const byNumber = limit.comparator === undefined || limit.comparator.index > limit.slot.index
+  return byNumber && limit.to === undefined && right !== undefined && candidates(right, isNumber).length > 0
+    ? [
+        ["right", right],
+        ["left", left]
+      ]
+    : [
+        ["left", left],
+        ["right", right]
+      ]
+}

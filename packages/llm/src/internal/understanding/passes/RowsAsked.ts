@@ -1,0 +1,124 @@
+/**
+ * Pass: whether the question asks for rows themselves (`the ten longest films`, `films by this director`) rather than
+ * for numbers over them.
+ */
+import * as Result from "effect/Result"
+import { candidates, isCategory, isMeasure, isNumber } from "../Measuring.ts"
+import { doing, isEntity, isGlue, type Slot, type Work } from "../Work.ts"
+import { impliedRank } from "./Groups.ts"
+
+/** A look at the data that tells whether each row has a name of its own. */
+export interface Census {
+  readonly _tag: "Census"
+  readonly source: string
+  readonly field: string
+}
+
+const sums = [
+  "Count",
+  "HowMuch",
+  "Share",
+  "Trend",
+  "Distribution",
+  "Relationship",
+  "Change",
+  "Ratio",
+  "DividedBy"
+] as const
+
+/** Decides whether rows are asked for; asks for a census where only the data can tell. */
+export const readRowsAsked = (work: Work): Result.Result<void, Census> => {
+  if (work.scatter !== undefined || work.measures.length > 0 || work.groups.length > 0) return Result.succeed(undefined)
+  if (sums.some((tag) => work.has(tag))) return Result.succeed(undefined)
+  const entity = work
+    .unused()
+    .find((slot) => isEntity(slot) && doing(slot, "Grain") === undefined && doing(slot, "Part") === undefined)
+  if (entity === undefined || groupsFollow(work) || !asksForRows(work, entity)) return Result.succeed(undefined)
+  const [name] = work.facts.names
+  const isKey = name !== undefined && name.field.name === work.facts.source.primaryKey
+  if (name !== undefined && !isKey) {
+    if (work.rowsAreNamed === undefined)
+      return Result.fail({ _tag: "Census", source: work.facts.source.name, field: name.field.name })
+    if (!work.rowsAreNamed) {
+      // The same name on many rows: "which country" is a group of rows, not a row.
+      if (candidates(entity, isCategory).length === 0) work.groups.push({ _tag: "Field", facts: name })
+      if (candidates(entity, isCategory).length === 0) work.use(entity)
+      work.target = true
+      return Result.succeed(undefined)
+    }
+  }
+  work.rows = true
+  work.target = true
+  work.use(entity)
+  return Result.succeed(undefined)
+}
+
+/** Whether the question groups by something that is not a number to rank by. */
+const groupsFollow = (work: Work): boolean =>
+  work.all("Grain").some(([, operator]) => operator.adverb) ||
+  work.all("GroupBy").some(([slot, operator]) => {
+    const target = work.after(slot)
+    if (target === undefined) return false
+    if (!operator.agent) return true
+    return (
+      candidates(target, (facts) => isNumber(facts) || isMeasure(facts)).length === 0 &&
+      doing(target, "Aggregate") === undefined
+    )
+  })
+
+const asksForRows = (work: Work, entity: Slot): boolean => {
+  for (let index = entity.index - 1; index >= 0; index--) {
+    const slot = work.slots[index]
+    if (slot === undefined) break
+    if (doing(slot, "Which") !== undefined || doing(slot, "List") !== undefined)
+      return !measuresBetween(work, slot, entity)
+    const superlative = doing(slot, "Superlative")
+    if (superlative !== undefined) {
+      const special = superlative.top === true || superlative.concept !== undefined || superlative.judgement === true
+      return (special && superlative.frequency !== true) || work.limit !== undefined
+    }
+    const passed =
+      (slot.mention.number !== undefined && slot.used) ||
+      (slot.used && doing(slot, "Comparator") === undefined) ||
+      isGlue(slot)
+    if (!passed) break
+  }
+  const categoryBefore = work
+    .unused()
+    .some(
+      (slot) =>
+        slot.index < entity.index &&
+        !isEntity(slot) &&
+        (candidates(slot, isCategory).length > 0 || doing(slot, "Grain") !== undefined)
+    )
+  const aggregates = work
+    .unused()
+    .some(
+      (slot) =>
+        doing(slot, "Aggregate") !== undefined ||
+        (doing(slot, "GroupBy") !== undefined && doing(slot, "GroupBy")?.agent !== true)
+    )
+  const superlative = work
+    .unused()
+    .find((slot) => doing(slot, "Superlative") !== undefined || impliedRank(slot) !== undefined)
+  if (superlative !== undefined) return !categoryBefore && !aggregates && superlative.index > entity.index
+  const measures = work
+    .unused()
+    .some((slot) => slot !== entity && candidates(slot, (facts) => isNumber(facts) || isMeasure(facts)).length > 0)
+  return (
+    !aggregates &&
+    !measures &&
+    !categoryBefore &&
+    work.filters.some((filter) => filter._tag !== "Within") &&
+    work.facts.names.length > 0
+  )
+}
+
+const measuresBetween = (work: Work, from: Slot, to: Slot): boolean =>
+  work.slots.some(
+    (slot) =>
+      slot.index > from.index &&
+      slot.index < to.index &&
+      !slot.used &&
+      candidates(slot, (facts) => isNumber(facts) || isMeasure(facts)).length > 0
+  )
