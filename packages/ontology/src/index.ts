@@ -6,14 +6,8 @@ export * as OntologyDraft from "./draft/OntologyDraft.ts"
 /** What a draft knows of a table beyond its schema: figures over the values of its columns. */
 export * as TableProfile from "./draft/TableProfile.ts"
 
-/** Names for people, made from names for machines. */
-export * as Label from "./malloy/Label.ts"
-
 /** The ontology's port on Malloy's compiler, over the connector port: Malloy reads schemas through it, and never runs anything. */
 export * as MalloyEngine from "./malloy/MalloyEngine.ts"
 
 /** Names and texts as Malloy writes them: names bare where the language allows it, in back quotes everywhere else. */
 export * as MalloyName from "./malloy/MalloyName.ts"
-
-/** Names as SQL writes them. */
-export * as SqlName from "./malloy/SqlName.ts"

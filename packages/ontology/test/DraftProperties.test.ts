@@ -13,7 +13,7 @@ import * as Schema from "effect/Schema"
 import * as OntologyDraft from "../src/draft/OntologyDraft.ts"
 import type { ColumnProfile, KeyReference, TableProfile } from "../src/draft/TableProfile.ts"
 import * as MalloyEngine from "../src/malloy/MalloyEngine.ts"
-import * as SqlName from "../src/malloy/SqlName.ts"
+import * as SqlName from "../src/internal/SqlName.ts"
 
 const connector = new Connector({
   id: ConnectorId.make(1),

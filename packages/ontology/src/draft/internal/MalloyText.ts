@@ -2,9 +2,9 @@
  * Writes the plan of a source as a Malloy file: laid out as a person would keep it, and safe whatever the names and
  * values hold.
  */
-import { humanise } from "../../malloy/Label.ts"
+import { humanise } from "../../internal/Label.ts"
 import * as MalloyName from "../../malloy/MalloyName.ts"
-import * as SqlName from "../../malloy/SqlName.ts"
+import * as SqlName from "../../internal/SqlName.ts"
 import type { ColumnProfile } from "../TableProfile.ts"
 import { singular } from "./Grammar.ts"
 import type { Expression, PlannedColumn, PlannedDimension, PlannedMeasure, SourcePlan } from "./SourcePlan.ts"

@@ -1,7 +1,7 @@
 /**
  * Names of the draft: bare where a query can then do without quotes, each used once, in any case of its letters.
  */
-import { words } from "../../malloy/Label.ts"
+import { words } from "../../internal/Label.ts"
 import * as MalloyName from "../../malloy/MalloyName.ts"
 import { singular } from "./Grammar.ts"
 

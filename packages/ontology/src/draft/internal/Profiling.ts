@@ -11,7 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as SqlName from "../../malloy/SqlName.ts"
+import * as SqlName from "../../internal/SqlName.ts"
 import type { ColumnProfile, TableProfile, TemporalFormat } from "../TableProfile.ts"
 import * as Dates from "./Dates.ts"
 

@@ -2,7 +2,7 @@
  * What a column is for, from its name, its type and the figures over its values. A role decides which measures make
  * sense: nobody adds up years, codes or temperatures.
  */
-import { words } from "../../malloy/Label.ts"
+import { words } from "../../internal/Label.ts"
 import type { ColumnProfile } from "../TableProfile.ts"
 
 /** What a column is for. */

@@ -2,7 +2,7 @@
  * Plans one source of a draft: what its columns are called, what they are for, which measures they get. Nothing is
  * written here; every name of the source is settled here, once.
  */
-import { humanise, inside, words } from "../../malloy/Label.ts"
+import { humanise, inside, words } from "../../internal/Label.ts"
 import type { ColumnProfile, KeyReference, TableProfile } from "../TableProfile.ts"
 import { isUncountable, plural } from "./Grammar.ts"
 import { betterName, contentOf, identifier, Names, thingOf } from "./Naming.ts"

@@ -2,7 +2,7 @@
  * Units that a column's name tells for sure: `weight_kg`, `Body Mass (g)`, `Running Time min`. A name that might mean
  * something else (`_m`, `price`, `min` for the least) tells none.
  */
-import { words } from "../../malloy/Label.ts"
+import { words } from "../../internal/Label.ts"
 
 /** Words that are a unit wherever they end a name, with what a person writes for them. */
 const sure = new Map<string, string>([

@@ -14,7 +14,7 @@ import {
 } from "@malloydata/malloy"
 import type { OntologyField, OntologyFieldType, OntologySource } from "@castellan/core/ontology/Ontology"
 import type { OntologyProblem } from "@castellan/core/ontology/OntologyEngine"
-import { humanise, inside } from "../Label.ts"
+import { humanise, inside } from "../../internal/Label.ts"
 import * as MalloyName from "../MalloyName.ts"
 import { at, type Scope } from "./Problems.ts"
 import * as Tags from "./Tags.ts"

@@ -16,7 +16,7 @@ import type { ConnectorDriver, ConnectorError } from "@castellan/core/connector/
 import type { TableColumn, TableSchema } from "@castellan/core/connector/TableSchema"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as SqlName from "../SqlName.ts"
+import * as SqlName from "../../internal/SqlName.ts"
 import { dialect, fieldOf } from "./ColumnTypes.ts"
 
 /** Runs an effect of the connector port where Malloy waits for a promise. */
