@@ -140,6 +140,22 @@ describe("what the engine keeps", () => {
   )
 })
 
+describe("a name that is nearly right", () => {
+  it.effect("is answered with the names that were meant", () =>
+    Effect.gen(function* () {
+      const { driver } = yield* counting(schema(["region", "VARCHAR"], ["customer_city", "VARCHAR"]))
+      yield* Effect.gen(function* () {
+        const engine = yield* OntologyEngine
+        const said = (query: string) => Effect.map(Effect.flip(engine.prepare(sales, query)), ({ message }) => message)
+        assert.include(yield* said("run: sales -> { group_by: Regoin }"), "did you mean region?")
+        assert.include(yield* said("run: sales -> { group_by: city }"), "did you mean customer_city?")
+        assert.include(yield* said("run: sale -> { aggregate: n }"), "did you mean sales?")
+        assert.notInclude(yield* said("run: sales -> { group_by: temperature }"), "did you mean")
+      }).pipe(Effect.provide(Layer.provide(MalloyEngine.layer, driver)))
+    })
+  )
+})
+
 describe("types of columns", () => {
   it.effect("each has its kind of field; what Malloy does not know is there, and only to look at", () =>
     Effect.gen(function* () {

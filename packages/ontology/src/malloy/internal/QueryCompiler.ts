@@ -8,6 +8,7 @@ import { OntologyError, type OntologyProblem, type PreparedQuery } from "@castel
 import * as Effect from "effect/Effect"
 import type { CompiledModel } from "./ModelCompiler.ts"
 import * as Problems from "./Problems.ts"
+import { nearest } from "./Suggestion.ts"
 
 /** Far more than a person or a language model writes, and less than what keeps the parser busy for long. */
 const maximumLength = 20_000
@@ -17,12 +18,14 @@ const maximumLength = 20_000
  * alone (`source:`, `query:`) may stand before it; they are gone afterwards.
  */
 export const prepare: (compiled: CompiledModel, query: string) => Effect.Effect<PreparedQuery, OntologyError> =
-  Effect.fnUntraced(function* ({ connectors, model, pathOf }, query) {
+  Effect.fnUntraced(function* ({ connectors, model, pathOf, sources }, query) {
     const scope: Problems.Scope = { path: "query", pathOf }
     const refuse = (place: Problems.Place | undefined, message: string) =>
       new OntologyError({ problems: [Problems.at(scope, place, message)] })
     const asError = (failure: unknown) =>
-      new OntologyError({ problems: Problems.sorted(Problems.of(scope, failure).map(explained)) })
+      new OntologyError({
+        problems: Problems.sorted(Problems.of(scope, failure).map((problem) => explained(problem, sources)))
+      })
 
     if (query.length > maximumLength) {
       return yield* refuse(undefined, `a query has at most ${maximumLength} characters; this one has ${query.length}`)
@@ -60,8 +63,22 @@ const connections = {
   lookupConnection: () => Promise.reject(new Error("a query uses the sources of the model"))
 }
 
-/** The most common surprise has a tool of its own: say so. */
-const explained = (problem: OntologyProblem): OntologyProblem =>
-  /raw SQL|user-supplied SQL|direct SQL/.test(problem.message)
-    ? { ...problem, message: `${problem.message} SQL goes to the SQL tool.` }
-    : problem
+/** What Malloy says of a name that is not there. */
+const unknownName = /^(?:Reference to undefined object )?'([^']+)'(?: is not defined)?$/
+
+/** Says what to do about the most common mistakes: SQL of one's own, and a name that is nearly right. */
+const explained = (problem: OntologyProblem, sources: CompiledModel["sources"]): OntologyProblem => {
+  if (/raw SQL|user-supplied SQL|direct SQL/.test(problem.message)) {
+    return { ...problem, message: `${problem.message} SQL goes to the SQL tool.` }
+  }
+  const [, name] = unknownName.exec(problem.message) ?? []
+  if (name === undefined) return problem
+  const names = problem.message.startsWith("Reference")
+    ? sources.map(({ source }) => source.name)
+    : sources.flatMap(({ fields, source }) => [
+        ...fields.map(({ field }) => field.name),
+        ...source.views.map((view) => view.name)
+      ])
+  const meant = nearest(name, names)
+  return meant.length === 0 ? problem : { ...problem, message: `${problem.message}; did you mean ${meant.join(", ")}?` }
+}
