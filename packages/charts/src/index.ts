@@ -78,6 +78,9 @@ export * as Titles from "./theme/Titles.ts"
 /** The widths of a TrueType font's glyphs: enough of the format to know how wide a text will be, and no more. */
 export * as TrueType from "./theme/TrueType.ts"
 
+/** Columns whose names are too long to stand below them, turned into rows, where names of any length can be read. */
+export * as Turning from "./theme/Turning.ts"
+
 /** The decisions that a designer takes when the data is on the table: how large the picture is, how labels stand, how numbers and days are written, where the legend goes. */
 export * as Typesetting from "./theme/Typesetting.ts"
 
@@ -87,10 +90,10 @@ export * as Chart from "./vega/Chart.ts"
 /** What a laid-out chart draws, counted: nothing at all is not a chart, and too much is not legible. */
 export * as Contents from "./vega/Contents.ts"
 
-/** A worker thread as a resource: started, asked, and ended whatever happens. */
-export * as DrawingThread from "./vega/DrawingThread.ts"
+/** A process that draws, as a resource: started, asked, and ended whatever happens. */
+export * as DrawingProcess from "./vega/DrawingProcess.ts"
 
-/** What the renderer and its worker thread say to each other. */
+/** What the renderer and the process that draws say to each other. */
 export * as Protocol from "./vega/Protocol.ts"
 
 /** A compiled chart, run to the end: what Vega laid out, as a scene that can be measured and written as SVG. */

@@ -58,7 +58,11 @@ export const hostile: ReadonlyArray<Hostile> = [
     specification: { layer: Array.from({ length: 20_000 }, () => "bar") },
     says: /more than 10,000 values/
   },
-  { name: "a sparse list", specification: { layer: new Array(1e9) }, says: /more than 10,000 values/ },
+  {
+    name: "a sparse list",
+    specification: { layer: Object.assign([], { length: 1e9 }) },
+    says: /more than 10,000 values/
+  },
   { name: "a long text", specification: { ...bar, title: text }, says: /larger than 100,000 characters/ },
   // Prototypes.
   {

@@ -98,12 +98,12 @@ export const grainOf = (moments: ReadonlyArray<number>): Grain => {
 export const beginnings = (grain: Grain, from: number, to: number): ReadonlyArray<number> => {
   const found: Array<number> = []
   const unit = grain === "quarter" ? "month" : grain
-  let moment = DateTime.startOf(DateTime.makeUnsafe(from), unit)
   const step = grain === "quarter" ? { months: 3 } : steps[unit]
-  while (DateTime.toEpochMillis(moment) < to && found.length < 1000) {
-    const reached = DateTime.toEpochMillis(moment)
+  let next = DateTime.startOf(DateTime.makeUnsafe(from), unit)
+  while (DateTime.toEpochMillis(next) < to && found.length < 1000) {
+    const reached = DateTime.toEpochMillis(next)
     if (reached >= from) found.push(reached)
-    moment = DateTime.add(moment, step)
+    next = DateTime.add(next, step)
   }
   return found
 }

@@ -307,14 +307,29 @@ const drawn = (plot: JsonObject, rows: Rows, shared: JsonObject = {}): JsonObjec
     return { ...plot, layer: layer.map((each) => (isObject(each) ? drawn(each, rows, encoding) : each)) }
   }
   const mark = Plots.markOf(plot)
+  if (spans(encoding)) return { ...plot, mark: { ...markProperties(plot), aria: false } }
   if (mark !== "line" && mark !== "area") return plot
-  const written = at(plot, "mark")
-  const own = isObject(written) ? written : {}
   const [x] = Plots.definitionsOf(encoding, "x")
   const known = x !== undefined && unitOf(x) === undefined
   const places = known ? new Set(valuesOf(rows, textAt(x, "field")).filter((value) => value !== null)).size : undefined
   const decided = mark === "line" ? lineThrough(places) : areaThrough(places, encoding)
-  return { ...plot, mark: { ...decided, ...own, type: mark } }
+  return { ...plot, mark: { ...decided, ...markProperties(plot) } }
+}
+
+/**
+ * Whether the marks of an encoding reach from one moment to another. Vega-Lite describes the second one to screen
+ * readers in the time zone of the machine, and there is no way to tell it otherwise; no description is better.
+ */
+const spans = (encoding: JsonObject): boolean =>
+  ["x", "y"].some(
+    (channel) =>
+      Object.hasOwn(encoding, `${channel}2`) &&
+      Plots.definitionsOf(encoding, channel).some((each) => textAt(each, "type") === "temporal")
+  )
+
+const markProperties = (plot: JsonObject): JsonObject => {
+  const mark = at(plot, "mark")
+  return isObject(mark) ? mark : { type: mark ?? null }
 }
 
 const point: JsonObject = { filled: true, size: 40, opacity: 1 }

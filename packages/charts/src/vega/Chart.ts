@@ -35,7 +35,7 @@ import * as Scene from "./Scene.ts"
 import * as Svg from "./Svg.ts"
 
 /** Draws one chart. */
-export const draw = async (request: Request, fontFiles: ReadonlyArray<string>): Promise<Reply> => {
+export const draw = async (request: Request): Promise<Reply> => {
   const prepared = prepare(request.specification, request.data)
   if (Result.isFailure(prepared)) return refused(prepared.failure)
   const { rows, specification } = prepared.success
@@ -60,7 +60,7 @@ export const draw = async (request: Request, fontFiles: ReadonlyArray<string>): 
   scene.success.close()
   const impure = Svg.check(svg)
   if (impure !== undefined) return refused(impure)
-  return { _tag: "Drawn", specification: JSON.stringify(final), svg, png: bitmap(svg, fontFiles) }
+  return { _tag: "Drawn", specification: JSON.stringify(final), svg, png: bitmap(svg, request.fontFiles) }
 }
 
 /** Lays a chart out once, to learn what its scales cover and how much it draws. */
@@ -141,6 +141,5 @@ const bitmap = (svg: string, fontFiles: ReadonlyArray<string>): Uint8Array => {
       monospaceFamily: Fonts.family
     }
   })
-  // A copy of its own, so that the whole buffer can be handed over without copying it again.
-  return new Uint8Array(picture.render().asPng())
+  return picture.render().asPng()
 }

@@ -1,27 +1,25 @@
 /**
- * What the renderer and its worker thread say to each other.
+ * What the renderer and the process that draws say to each other.
  */
 import type { ResultTable } from "@castellan/core/connector/ResultTable"
+import * as Schema from "effect/Schema"
 import type { JsonObject } from "../specification/Json.ts"
-
-/** What a worker is started with. The mark tells this thread from any other that loads the module. */
-export interface Start {
-  readonly castellan: "charts"
-  /** Font files beside the house's own, for scripts that it does not cover. */
-  readonly fontFiles: ReadonlyArray<string>
-}
 
 /** One chart to draw. */
 export interface Request {
   readonly specification: JsonObject
   readonly data: ResultTable
+  /** Font files beside the house's own, for scripts that it does not cover. */
+  readonly fontFiles: ReadonlyArray<string>
 }
 
-/** What became of it. */
-export type Reply =
-  | { readonly _tag: "Ready" }
-  | { readonly _tag: "Drawn"; readonly specification: string; readonly svg: string; readonly png: Uint8Array }
+/** What the process answers: once when it is ready, and then once for each request. */
+export const Reply = Schema.Union([
+  Schema.TaggedStruct("Ready", {}),
+  Schema.TaggedStruct("Drawn", { specification: Schema.String, svg: Schema.String, png: Schema.Uint8Array }),
   /** The specification is at fault; the message says how. */
-  | { readonly _tag: "Refused"; readonly message: string }
+  Schema.TaggedStruct("Refused", { message: Schema.String }),
   /** The renderer is at fault. */
-  | { readonly _tag: "Failed"; readonly message: string }
+  Schema.TaggedStruct("Failed", { message: Schema.String })
+])
+export type Reply = typeof Reply.Type

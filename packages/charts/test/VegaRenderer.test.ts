@@ -1,0 +1,128 @@
+/**
+ * The renderer as a resource: its processes are started when they are needed, replaced when they hang, and ended with it;
+ * and its pictures do not depend on where or when they are drawn.
+ */
+import * as VegaRenderer from "@castellan/charts/vega/VegaRenderer"
+import { ChartRenderer } from "@castellan/core/asset/ChartRenderer"
+import type { ResultTable } from "@castellan/core/connector/ResultTable"
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { examples } from "./Gallery.ts"
+
+const data: ResultTable = {
+  columns: [
+    { name: "region", type: "text" },
+    { name: "revenue", type: "integer" }
+  ],
+  rows: [
+    ["North", 120_000],
+    ["South", 45_000]
+  ],
+  truncated: false
+}
+
+const bars = { mark: "bar", encoding: { x: { field: "region" }, y: { field: "revenue" } } }
+
+/** A filter that takes longer than anybody waits: the expression backtracks exponentially. */
+const endless = { ...bars, transform: [{ filter: `test(/^(a+)+$/, '${"a".repeat(40)}!')` }] }
+
+/** A text that doubles until no memory is left: each row of each transform copies it whole. */
+const enormous = {
+  ...bars,
+  transform: [
+    { calculate: `'${"x".repeat(1000)}'`, as: "t0" },
+    ...Array.from({ length: 24 }, (_, index) => ({
+      calculate: `split(join([join(datum.t${index} ? [datum.t${index}] : [], ''), datum.t${index}], ''), '')`,
+      as: `t${index + 1}`
+    }))
+  ]
+}
+
+const render = (specification: unknown) => ChartRenderer.use((charts) => charts.render(specification, data))
+
+/** The processes that this one has started and that still run. */
+const children = Effect.sync(() => process.getActiveResourcesInfo().filter((kind) => kind === "ProcessWrap").length)
+
+/** Draws charts in a process of its own, under a time zone, and answers with what came out. */
+const drawnUnder = (zone: string, names: ReadonlyArray<string>) =>
+  Effect.tryPromise(
+    (signal) =>
+      new Promise<string>((resolve, reject) => {
+        execFile(
+          process.execPath,
+          [join(import.meta.dirname, "draw.ts"), ...names],
+          { env: { ...process.env, TZ: zone }, signal, maxBuffer: 64 * 1024 * 1024 },
+          (error, stdout) => (error === null ? resolve(stdout) : reject(error))
+        )
+      })
+  )
+
+describe("VegaRenderer", () => {
+  it.live("a drawing that hangs is ended, and the next one is drawn by a new process", () =>
+    Effect.gen(function* () {
+      const [elapsed, error] = yield* Effect.timed(Effect.flip(render(endless)))
+      assert.match(error.message, /^The chart takes longer than 700ms to draw/)
+      assert.isBelow(Duration.toMillis(elapsed), 8000)
+      assert.include((yield* render(bars)).svg, "North")
+    }).pipe(Effect.provide(VegaRenderer.layerWith({ timeLimit: "700 millis" })))
+  )
+
+  it.live("a drawing that needs too much memory is ended, and the next one is drawn", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(render(enormous))
+      assert.strictEqual(error.message, "The chart needs more memory than a chart may use.")
+      assert.include((yield* render(bars)).svg, "North")
+    }).pipe(Effect.provide(VegaRenderer.layerWith({ timeLimit: "20 seconds" })))
+  )
+
+  it.live("an interrupted drawing gives its process up at once", () =>
+    Effect.gen(function* () {
+      yield* render(bars)
+      const fiber = yield* Effect.forkChild(render(endless), { startImmediately: true })
+      yield* Effect.sleep("300 millis")
+      const [elapsed] = yield* Effect.timed(Fiber.interrupt(fiber))
+      assert.isBelow(Duration.toMillis(elapsed), 3000)
+      assert.include((yield* render(bars)).svg, "North")
+    }).pipe(Effect.provide(VegaRenderer.layer))
+  )
+
+  it.live("what is waiting behind a drawing that hangs is drawn after it", () =>
+    Effect.gen(function* () {
+      const hanging = yield* Effect.forkChild(Effect.flip(render(endless)), { startImmediately: true })
+      const waiting = yield* Effect.forEach([1, 2, 3], () => render(bars), { concurrency: "unbounded" })
+      assert.lengthOf(waiting, 3)
+      assert.match((yield* Fiber.join(hanging)).message, /takes longer/)
+    }).pipe(Effect.provide(VegaRenderer.layerWith({ timeLimit: "700 millis" })))
+  )
+
+  it.live("several processes draw at the same time, and none is left when the renderer is gone", () =>
+    Effect.gen(function* () {
+      const before = yield* children
+      yield* Effect.gen(function* () {
+        yield* Effect.forEach([1, 2, 3, 4], () => render(bars), { concurrency: "unbounded" })
+      }).pipe(Effect.provide(VegaRenderer.layerWith({ processes: 2 })))
+      assert.strictEqual(yield* children, before)
+    })
+  )
+
+  it.live(
+    "a chart, and its specification opened anywhere else, does not depend on the time zone",
+    () =>
+      Effect.gen(function* () {
+        const names = examples
+          .map(({ name }) => name)
+          .filter((name) =>
+            /stocks|month|day|week|hours|quarters|years-bars|schedule|band|heatmap$|threshold/.test(name)
+          )
+        const zones = ["UTC", "America/Los_Angeles", "Asia/Kolkata"]
+        const [utc = "", ...others] = yield* Effect.forEach(zones, (zone) => drawnUnder(zone, names))
+        assert.strictEqual(utc.trim().split("\n").length, names.length)
+        for (const other of others) assert.strictEqual(other, utc)
+      }),
+    120_000
+  )
+})
