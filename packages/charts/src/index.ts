@@ -48,6 +48,12 @@ export * as Formats from "./theme/Formats.ts"
 /** Legends: a line of names above the plot where they fit, beside it where they do not. */
 export * as Legends from "./theme/Legends.ts"
 
+/** Marks drawn for what they show: lines for the number of places that they go through, areas for their company, and what shows no data only once. */
+export * as Marks from "./theme/Marks.ts"
+
+/** The order of categories whose author gave none: the calendar's, the numbers' at their beginnings, or by length. */
+export * as Orders from "./theme/Orders.ts"
+
 /** The colours of Castellan's charts. */
 export * as Palette from "./theme/Palette.ts"
 
@@ -60,6 +66,9 @@ export * as Plots from "./theme/Plots.ts"
 /** The room that a plot has on the page, and how it is shared out between plots. */
 export * as Room from "./theme/Room.ts"
 
+/** The rows that a chart draws, looked at column by column. */
+export * as Rows from "./theme/Rows.ts"
+
 /** How large a plot is: as wide as the page leaves it, as high as its categories need. */
 export * as Sizes from "./theme/Sizes.ts"
 
@@ -71,6 +80,9 @@ export * as Theme from "./theme/Theme.ts"
 
 /** Bars of time: how long they are, how many fit, and where their labels stand. */
 export * as TimeBars from "./theme/TimeBars.ts"
+
+/** Time in the grain of its data: what a time unit means, which one bars of time need, and which units are categories. */
+export * as TimeGrain from "./theme/TimeGrain.ts"
 
 /** The words on axes and legends: a column's name as a person would write it, with what was done to the column. */
 export * as Titles from "./theme/Titles.ts"

@@ -51,9 +51,6 @@ export * as RawResponse from "./server/RawResponse.ts"
 /** The numbers of the frames of a stream. */
 export * as EventFrame from "./stream/EventFrame.ts"
 
-/** The body of a response that follows a run: a Node stream for Node's own server, a web stream for everything else. */
-export * as FollowerBody from "./stream/FollowerBody.ts"
-
 /** The frames of one run as one stretch of bytes. */
 export * as FrameBuffer from "./stream/FrameBuffer.ts"
 
@@ -62,6 +59,9 @@ export * as RunBroadcast from "./stream/RunBroadcast.ts"
 
 /** One run's frames and those who follow them, within this process. */
 export * as RunFeed from "./stream/RunFeed.ts"
+
+/** The response that streams a run to a follower: to a Node response by itself, to anything else as a web stream. */
+export * as StreamResponse from "./stream/StreamResponse.ts"
 
 /** Whether this process can answer requests now, for whoever sends them here. */
 export * as Readiness from "./system/Readiness.ts"

@@ -1,0 +1,88 @@
+/**
+ * What the server keeps in its data folder: who it is, and its secrets, each in a file that only its user can read.
+ */
+import { FirstStart } from "@castellan/core"
+import { generate, isWellFormed } from "@castellan/core/apikey/ApiKeySecret"
+import { Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
+
+/** The data folder cannot be used. */
+export class KeepUnusable extends Schema.TaggedError<KeepUnusable>()("KeepUnusable", {
+  message: Schema.String
+}) {}
+
+/** What the server keeps. */
+export interface Keep {
+  readonly identity: FirstStart.FirstIdentity
+  /** The administrator's key. It is in `admin.key` and nowhere else; it is never logged. */
+  readonly adminKey: Redacted.Redacted<string>
+  readonly adminKeyPath: string
+  /** Signs asset URLs. */
+  readonly secret: Redacted.Redacted<string>
+  /** Whether this start made them. */
+  readonly isFirstStart: boolean
+}
+
+const Identity = Schema.fromJsonString(FirstStart.FirstIdentity)
+const decodeIdentity = Schema.decodeUnknownEffect(Identity)
+const encodeIdentity = Schema.encodeEffect(Identity)
+
+/** Opens the data folder, making on the first start what is not there yet. */
+export const open = Effect.fn("Keep.open")(function* (
+  directory: string,
+  configuredSecret: Option.Option<Redacted.Redacted<string>>
+) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = path.resolve(directory)
+  const unusable = (what: string) => (error: { readonly message: string }) =>
+    new KeepUnusable({
+      message: `the data folder ${folder} cannot be used (CASTELLAN_DATA_DIR): ${what}: ${error.message}`
+    })
+
+  yield* Effect.mapError(files.makeDirectory(folder, { recursive: true, mode: 0o700 }), unusable("making it"))
+
+  /** Written beside its place and moved into it: a start that is cut off leaves the whole file or none. */
+  const write = Effect.fnUntraced(function* (name: string, content: string) {
+    const place = path.join(folder, name)
+    const draft = `${place}.new`
+    yield* files.writeFileString(draft, content, { mode: 0o600 })
+    yield* files.chmod(draft, 0o600)
+    yield* files.rename(draft, place)
+    return content
+  })
+  const readOr = Effect.fnUntraced(function* <E, R>(name: string, make: Effect.Effect<string, E, R>) {
+    const place = path.join(folder, name)
+    if (yield* files.exists(place)) return { content: yield* files.readFileString(place), isNew: false }
+    return { content: yield* write(name, yield* make), isNew: true }
+  })
+
+  const identity = yield* readOr("identity.json", Effect.flatMap(FirstStart.newIdentity, encodeIdentity)).pipe(
+    Effect.mapError(unusable("identity.json"))
+  )
+  const key = yield* readOr(
+    "admin.key",
+    Effect.map(generate, (value) => `${Redacted.value(value)}\n`)
+  ).pipe(Effect.mapError(unusable("admin.key")))
+  const signing = Option.isSome(configuredSecret)
+    ? configuredSecret.value
+    : yield* readOr(
+        "secret",
+        Effect.map(generate, (value) => `${Redacted.value(value)}\n`)
+      ).pipe(
+        Effect.map(({ content }) => Redacted.make(content.trim())),
+        Effect.mapError(unusable("secret"))
+      )
+  if (!isWellFormed(key.content.trim())) {
+    return yield* new KeepUnusable({
+      message: `${path.join(folder, "admin.key")} does not hold an API key; remove it to have a new one made`
+    })
+  }
+  const keep: Keep = {
+    identity: yield* Effect.mapError(decodeIdentity(identity.content), unusable("identity.json")),
+    adminKey: Redacted.make(key.content.trim()),
+    adminKeyPath: path.join(folder, "admin.key"),
+    secret: signing,
+    isFirstStart: key.isNew
+  }
+  return keep
+})

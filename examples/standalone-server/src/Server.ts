@@ -1,0 +1,32 @@
+/**
+ * The standalone server: settings, what it keeps, the application, and HTTP on a port.
+ */
+import { CastellanHttp, NodeServer } from "@castellan/http"
+import { Effect, Layer } from "effect"
+import { application } from "./Application.ts"
+import * as Keep from "./Keep.ts"
+import type { Settings } from "./Settings.ts"
+
+const announced = Layer.effectDiscard(
+  NodeServer.NodeServer.use(({ url }) =>
+    Effect.logInfo(`listening on ${url} (reference: ${url}/docs, OpenAPI: ${url}/openapi.json)`)
+  )
+)
+
+/** The server of some settings. */
+export const layer = (settings: Settings) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const keep = yield* Keep.open(settings.dataDirectory, settings.secret)
+      yield* Effect.logInfo(
+        keep.isFirstStart
+          ? `the first start made an admin key: ${keep.adminKeyPath}`
+          : `the admin key is in ${keep.adminKeyPath}`
+      )
+      return announced.pipe(
+        Layer.provideMerge(NodeServer.layer({ host: settings.host, port: settings.port })),
+        Layer.provide(CastellanHttp.layer({ assetSecret: keep.secret })),
+        Layer.provide(application(settings, keep))
+      )
+    })
+  )

@@ -1,0 +1,52 @@
+/**
+ * The settings of the standalone server, all read from the environment, with errors that name the variable.
+ */
+import type { Option } from "effect"
+import { Config, type Redacted, Schema } from "effect"
+
+/** The settings of the standalone server. */
+export interface Settings {
+  /** Address to listen on (`HOST`). */
+  readonly host: string
+  /** Port to listen on (`PORT`); 0 takes a free one. */
+  readonly port: number
+  /** Folder of everything that the server keeps (`CASTELLAN_DATA_DIR`). */
+  readonly dataDirectory: string
+  /** Secret that signs asset URLs (`CASTELLAN_JWT_SECRET`); without one, the first start makes and keeps its own. */
+  readonly secret: Option.Option<Redacted.Redacted<string>>
+  /** Folder to serve instead of the sample data (`CASTELLAN_FILES`). */
+  readonly files: Option.Option<string>
+  /** Name of the organization of the first start (`CASTELLAN_ORGANIZATION`). */
+  readonly organization: string
+  /** E-mail address of the administrator of the first start (`CASTELLAN_ADMIN_EMAIL`). */
+  readonly adminEmail: string
+}
+
+const text = (name: string, preset: string) =>
+  Config.schema(Schema.NonEmptyString, name).pipe(Config.withDefault(preset))
+
+const port = Config.schema(
+  Schema.FiniteFromString.check(
+    Schema.isInt({ message: "expected a port, a whole number from 0 to 65535" }),
+    Schema.isBetween({ minimum: 0, maximum: 65_535 }, { message: "expected a port, a whole number from 0 to 65535" })
+  ),
+  "PORT"
+)
+
+const secret = Config.schema(
+  Schema.RedactedFromValue(
+    Schema.String.check(Schema.isMinLength(32, { message: "expected a secret of at least 32 characters" }))
+  ),
+  "CASTELLAN_JWT_SECRET"
+)
+
+/** Reads the settings. */
+export const settings: Config.Config<Settings> = Config.all({
+  host: text("HOST", "127.0.0.1"),
+  port: port.pipe(Config.withDefault(3000)),
+  dataDirectory: text("CASTELLAN_DATA_DIR", ".castellan"),
+  secret: Config.option(secret),
+  files: Config.option(Config.schema(Schema.NonEmptyString, "CASTELLAN_FILES")),
+  organization: text("CASTELLAN_ORGANIZATION", "Castellan"),
+  adminEmail: text("CASTELLAN_ADMIN_EMAIL", "admin@localhost")
+})

@@ -1,0 +1,49 @@
+/**
+ * The server in a process of its own, as it would run anywhere else, on a free port.
+ */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+
+/** A server that is ready. Disposing of it stops it and waits for its end. */
+export interface RunningServer extends AsyncDisposable {
+  readonly url: string
+}
+
+const stopped = (code: number | null, said: ReadonlyArray<string>): Error =>
+  new Error(`the server ended with ${code ?? "a signal"} before it was ready:\n${said.slice(-5).join("\n")}`)
+
+/** Starts the server and waits until it is ready to answer. */
+export const startServer = async (dataDirectory: string, files: string | undefined): Promise<RunningServer> => {
+  const server = spawn(process.execPath, [join(import.meta.dirname, "..", "main.ts")], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: {
+      ...process.env,
+      HOST: "127.0.0.1",
+      PORT: "0",
+      CASTELLAN_DATA_DIR: dataDirectory,
+      ...(files === undefined ? {} : { CASTELLAN_FILES: files })
+    }
+  })
+  const ended = once(server, "exit")
+  const stop = async (): Promise<void> => {
+    if (server.exitCode === null && server.signalCode === null) server.kill("SIGTERM")
+    await ended
+  }
+  const said: Array<string> = []
+  const address = await new Promise<string>((resolve, reject) => {
+    server.once("exit", (code) => reject(stopped(code, said)))
+    createInterface({ input: server.stdout }).on("line", (line) => {
+      said.push(line)
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(line)
+      if (found !== null) resolve(found[0])
+    })
+  })
+  const ready = await fetch(`${address}/readyz`)
+  if (!ready.ok) {
+    await stop()
+    throw new Error(`the server is not ready: ${ready.status}`)
+  }
+  return { url: address, [Symbol.asyncDispose]: stop }
+}

@@ -1,0 +1,59 @@
+/** The data folder: made once, found again, readable by its user only. */
+import { NodeCrypto, NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem, Layer, Option, Redacted } from "effect"
+import * as Keep from "../src/Keep.ts"
+
+const platform = Layer.mergeAll(NodeServices.layer, NodeCrypto.layer)
+
+describe("the data folder", () => {
+  it.effect("is made on the first start and found by the second", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const folder = `${yield* files.makeTempDirectoryScoped()}/new/folder`
+      const first = yield* Keep.open(folder, Option.none())
+      const second = yield* Keep.open(folder, Option.none())
+      assert.isTrue(first.isFirstStart)
+      assert.isFalse(second.isFirstStart)
+      assert.deepStrictEqual(second.identity, first.identity)
+      assert.strictEqual(Redacted.value(second.adminKey), Redacted.value(first.adminKey))
+      assert.strictEqual(Redacted.value(second.secret), Redacted.value(first.secret))
+      for (const name of yield* files.readDirectory(folder)) {
+        assert.strictEqual((yield* files.stat(`${folder}/${name}`)).mode & 0o777, 0o600, name)
+      }
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("keeps no secret of its own where one is set", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* files.makeTempDirectoryScoped()
+      const given = Redacted.make("0123456789abcdef0123456789abcdef")
+      const keep = yield* Keep.open(folder, Option.some(given))
+      assert.strictEqual(Redacted.value(keep.secret), Redacted.value(given))
+      assert.sameMembers([...(yield* files.readDirectory(folder))], ["admin.key", "identity.json"])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect.each(["admin.key", "identity.json"])("says which file is broken: %s", (name) =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* files.makeTempDirectoryScoped()
+      yield* Keep.open(folder, Option.none())
+      yield* files.writeFileString(`${folder}/${name}`, "nonsense")
+      const error = yield* Effect.flip(Keep.open(folder, Option.none()))
+      assert.include(error.message, name)
+      assert.notInclude(error.message, "nonsense")
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("says that it cannot be made where a file is in its place", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const place = `${yield* files.makeTempDirectoryScoped()}/file`
+      yield* files.writeFileString(place, "")
+      const error = yield* Effect.flip(Keep.open(place, Option.none()))
+      assert.include(error.message, "CASTELLAN_DATA_DIR")
+    }).pipe(Effect.provide(platform))
+  )
+})
