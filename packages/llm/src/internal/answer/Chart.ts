@@ -11,6 +11,9 @@ import { title } from "../plan/Reading.ts"
 import { type FieldFacts, nameOf } from "../understanding/Facts.ts"
 import { columnAt } from "./Series.ts"
 
+/** Keeps the rows that have a value; `valid` would ask for a number, and drop every text. */
+const isKnown = (field: string) => ({ filter: { not: { field, equal: null } } })
+
 /** A chart to make. */
 export interface Chart {
   readonly name: string
@@ -105,7 +108,7 @@ const summary = (plan: Summary, main: QueryResult): Chart | undefined => {
         : columns.change
   const y = { field: value.name, type: "quantitative", title: heading(value.label, value.unit) }
   const base = { ...schema, title: name }
-  const known = { filter: { field: group.name, valid: true } }
+  const known = isKnown(group.name)
   if (second !== undefined) return crossed(plan, main, name)
   if (group.group._tag === "Bins") {
     const at = plan.measures.length
@@ -227,7 +230,7 @@ const folded = (plan: Summary, main: QueryResult, name: string): Chart | undefin
       ...schema,
       title: name,
       transform: [
-        { filter: { field: group.name, valid: true } },
+        isKnown(group.name),
         { fold: columns.measures.map((column) => column.name), as: ["measure", "value"] },
         { calculate: legend, as: "name" }
       ],
@@ -260,7 +263,7 @@ const crossed = (plan: Summary, main: QueryResult, name: string): Chart | undefi
     (column.group._tag === "Field" && column.group.facts.field.type === "number")
   const [steps, series] = isSteady(first) ? [first, second] : isSteady(second) ? [second, first] : [first, second]
   const names = valuesOf(main, series.name)
-  const known = [{ filter: { field: steps.name, valid: true } }, { filter: { field: series.name, valid: true } }]
+  const known = [isKnown(steps.name), isKnown(series.name)]
   const many = names.length > maxSeries
   // The largest series stay: how large they are is summed over all their steps.
   const largest = many
