@@ -18,12 +18,16 @@ const fileName = (name: string): string =>
     .replaceAll(/^-+|-+$/g, "")
     .slice(0, 80) || "asset"
 
+/** A chart's specification and a table's rows are both JSON, and may have one name. */
+const extension = (asset: Asset, format: string): string =>
+  asset.type === "chart" && format === "json" ? "vl.json" : format
+
 const save = async (client: Client, asset: Asset, output: string): Promise<ReadonlyArray<string>> => {
   await mkdir(output, { recursive: true })
   return Promise.all(
     asset.formats.map(async ({ format, url }) => {
       const response = await client.assets.fetch(url)
-      const path = join(output, `${fileName(asset.name)}.${format}`)
+      const path = join(output, `${fileName(asset.name)}.${extension(asset, format)}`)
       await writeFile(path, new Uint8Array(await response.arrayBuffer()))
       return path
     })

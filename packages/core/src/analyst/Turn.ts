@@ -22,6 +22,9 @@ export interface TurnOutcome {
 /** Tries of a turn that failed before it said anything, and for a reason that may pass. */
 const retries = { times: 3, schedule: Schedule.exponential("500 millis") }
 
+/** Outputs that are gathered at most: a model that answers at once is still read piece by piece. */
+const outputsPerEvent = 8
+
 /** Output tokens of a text, roughly: no model writes more than this many characters for each of its tokens. */
 const charactersPerToken = 16
 
@@ -68,7 +71,7 @@ export const takeTurn = (
     const maxCharacters = turn.maxOutputTokens * charactersPerToken
     const attempt = models.turn(turn).pipe(
       Stream.takeUntil(isFinished),
-      Stream.groupedWithin(64, limits.textInterval),
+      Stream.groupedWithin(outputsPerEvent, limits.textInterval),
       Stream.mapEffect(
         Effect.fnUntraced(function* (outputs) {
           pieces += outputs.length

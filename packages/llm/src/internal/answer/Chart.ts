@@ -12,7 +12,7 @@ import { type FieldFacts, nameOf } from "../understanding/Facts.ts"
 import { columnAt } from "./Series.ts"
 
 /** Keeps the rows that have a value; `valid` would ask for a number, and drop every text. */
-const isKnown = (field: string) => ({ filter: { not: { field, equal: null } } })
+const isKnown = (field: string) => ({ filter: `datum[${JSON.stringify(field)}] != null` })
 
 /** A chart to make. */
 export interface Chart {
