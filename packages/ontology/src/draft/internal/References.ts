@@ -38,21 +38,43 @@ const selfReferring =
 /** Numbers that are names: only these are the same thing wherever they are called the same. */
 const keyLike = /(?:^|_)(?:id|key|code|no|nr|num|number|fips|zip|zipcode|sku|uuid|pk|fk|ref)$/
 
+/** A column with what its names say, worked out once: every column is held against every key. */
+interface Named {
+  readonly table: TableProfile
+  readonly column: ColumnProfile
+  readonly name: string | undefined
+  readonly words: number
+  /** What a row of its table is. */
+  readonly thing: string
+}
+
 /** Proposes the references between tables, without a look at the values beyond their figures. */
 export const propose = (tables: ReadonlyArray<TableProfile>): ReadonlyArray<KeyReference> => {
-  const keys = tables.flatMap((table) =>
-    table.columns.filter((column) => column.unique).map((column) => ({ table, column }))
-  )
-  const proposals = tables.flatMap((table) =>
-    table.columns.flatMap((column) =>
-      keys.flatMap((key): ReadonlyArray<KeyReference> => {
-        if (key.table === table && key.column === column) return []
-        if (!comparable(column, key.column)) return []
-        const reference = { table: table.name, column: column.name, toTable: key.table.name, toColumn: key.column.name }
-        if (namesAgree(table, column, key.table, key.column)) return [{ ...reference, toldBy: "name" }]
-        return key.table !== table && valuesMayTell(column, key.column) ? [{ ...reference, toldBy: "values" }] : []
-      })
-    )
+  const columns = tables.flatMap((table) => {
+    const thing = thingOf(table.name)
+    return table.columns.map((column): Named => ({
+      table,
+      column,
+      name: identifier(column.name),
+      words: words(column.name).length,
+      thing
+    }))
+  })
+  const keys = columns.filter(({ column }) => column.unique)
+  const proposals = columns.flatMap((from) =>
+    keys.flatMap((key): ReadonlyArray<KeyReference> => {
+      if (from === key || !comparable(from.column, key.column)) return []
+      const reference = {
+        table: from.table.name,
+        column: from.column.name,
+        toTable: key.table.name,
+        toColumn: key.column.name
+      }
+      if (namesAgree(from, key)) return [{ ...reference, toldBy: "name" }]
+      return key.table !== from.table && valuesMayTell(from.column, key.column)
+        ? [{ ...reference, toldBy: "values" }]
+        : []
+    })
   )
   return proposals.toSorted((a, b) => Number(b.toldBy === "name") - Number(a.toldBy === "name")).slice(0, maximumChecks)
 }
@@ -116,29 +138,22 @@ const comparable = (column: ColumnProfile, key: ColumnProfile): boolean => {
  * Whether the names say that a column holds a key: `customer_id`, or `billing_customer_id`, of `customers.id` or
  * `customers.customer_id`; `iata` of `airports.iata`; `country` of `countries.name`.
  */
-const namesAgree = (
-  table: TableProfile,
-  column: ColumnProfile,
-  keyTable: TableProfile,
-  key: ColumnProfile
-): boolean => {
-  const own = identifier(column.name)
-  const other = identifier(key.name)
+const namesAgree = (from: Named, key: Named): boolean => {
+  const [own, other] = [from.name, key.name]
   if (own === undefined || other === undefined) return false
-  const thing = thingOf(keyTable.name)
   const ends = (full: string, end: string) => full === end || full.endsWith(`_${end}`)
   const isGeneric = generic.has(other)
   // Two tables that both have years, or prices, do not refer to each other by them.
-  if (isNumber(column) && own === other && !keyLike.test(own)) return false
-  // A row's own id is not a reference to another table that also has ids.
-  if (own === other) return table !== keyTable && !isGeneric && !(column.unique && looksOwn(own, table))
-  if (table === keyTable && selfReferring.test(own)) return true
-  if (isGeneric) return ends(own, `${thing}_${other}`) || own === thing || (other === "id" && ends(own, thing))
-  return words(key.name).length > 1 && ends(own, other) && generic.has(other.slice(other.lastIndexOf("_") + 1))
+  if (isNumber(from.column) && own === other && !keyLike.test(own)) return false
+  // A row's own id (`customer_id` in customers) is not a reference to another table that also has it.
+  if (own === other) {
+    return from.table !== key.table && !isGeneric && !(from.column.unique && own.startsWith(`${from.thing}_`))
+  }
+  if (from.table === key.table && selfReferring.test(own)) return true
+  if (isGeneric)
+    return ends(own, `${key.thing}_${other}`) || own === key.thing || (other === "id" && ends(own, key.thing))
+  return key.words > 1 && ends(own, other) && generic.has(other.slice(other.lastIndexOf("_") + 1))
 }
-
-/** `customer_id` in `customers`. */
-const looksOwn = (column: string, table: TableProfile): boolean => column.startsWith(`${thingOf(table.name)}_`)
 
 /** Whether all that the figures know of a text column's values may be found among those of a key. */
 const valuesMayTell = (column: ColumnProfile, key: ColumnProfile): boolean => {

@@ -17,7 +17,7 @@ import type { TableColumn, TableSchema } from "@castellan/core/connector/TableSc
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as SqlName from "../../internal/SqlName.ts"
-import { dialect, fieldOf } from "./ColumnTypes.ts"
+import { dialect, fieldOf } from "./SourceDialect.ts"
 
 /** Runs an effect of the connector port where Malloy waits for a promise. */
 export type Run = <A>(effect: Effect.Effect<A>) => Promise<A>

@@ -1,11 +1,39 @@
 /**
- * What a column of a data source is to Malloy.
+ * The SQL that Malloy writes for a data source, and what a column of the source is to Malloy.
  */
-import { type AtomicFieldDef, DuckDBDialect, mkFieldDef } from "@malloydata/malloy"
+import {
+  type AtomicFieldDef,
+  type AtomicTypeDef,
+  DuckDBDialect,
+  mkFieldDef,
+  registerDialect,
+  type TimestampUnit
+} from "@malloydata/malloy"
 import type { TableColumn } from "@castellan/core/connector/TableSchema"
 
+/**
+ * Malloy's DuckDB, but for one thing: a date that is cut to its month or year stays a date. Malloy's own lets the
+ * engine make a timestamp of it, and tells its reader by other means that it is none; ours reads the statement's answer.
+ */
+class SourceDialect extends DuckDBDialect {
+  override readonly name = "castellan_duckdb"
+
+  override sqlTruncate(
+    expression: string,
+    unit: TimestampUnit,
+    type: AtomicTypeDef,
+    inCivilTime: boolean,
+    timezone?: string
+  ): string {
+    const truncated = super.sqlTruncate(expression, unit, type, inCivilTime, timezone)
+    return type.type === "date" ? `(${truncated})::DATE` : truncated
+  }
+}
+
 /** The dialect of every source that a connector serves today. */
-export const dialect = new DuckDBDialect()
+export const dialect = new SourceDialect()
+
+registerDialect(dialect)
 
 /**
  * Types of the source that Malloy does not know by name, in words that it does. All of them compare with, and turn
