@@ -40,6 +40,43 @@ describe("the runner in process", () => {
     }).pipe(Effect.provide(Deployment.layer({ concurrency: 1, script: [allSales, says("Done.")] })))
   )
 
+  it.effect("carries out so many runs at a time, and the others in the order in which they were asked", () =>
+    Effect.gen(function* () {
+      const admin = yield* started
+      const driver = yield* ScriptedDriver
+      yield* driver.hold
+      const questions = ["a", "b", "c", "d", "e"]
+      const runs = yield* Effect.forEach(questions, (question) => Conversation.ask(admin, question))
+      yield* driver.started(2)
+      yield* Effect.repeat(Effect.yieldNow, { times: 50 })
+      assert.strictEqual((yield* driver.recorded).length, 2)
+      const states = yield* Effect.forEach(runs, (run) =>
+        Effect.map(
+          ChatStore.use((store) => store.run(run.organizationId, run.id)),
+          (kept) => Option.getOrThrow(kept).status._tag
+        )
+      )
+      assert.deepStrictEqual(states, ["Running", "Running", "Queued", "Queued", "Queued"])
+      yield* driver.release
+      for (const run of runs) {
+        assert.strictEqual(Conversation.outline(yield* Conversation.events(run)).at(-1), "done completed")
+      }
+      const recorded = yield* ScriptedModel.use((model) => model.recorded)
+      const firsts = recorded.filter(({ turn }) => turn.messages.length === 1)
+      assert.deepStrictEqual(
+        firsts.map(({ turn }) => turn.messages.map((message) => (message._tag === "Question" ? message.text : ""))),
+        questions.map((question) => [question])
+      )
+    }).pipe(
+      Effect.provide(
+        Deployment.layer({
+          concurrency: 2,
+          script: (turn) => (turn.messages.length === 1 ? allSales : says("Done."))
+        })
+      )
+    )
+  )
+
   it.effect("a run that has ended is not carried out again", () =>
     Effect.gen(function* () {
       const admin = yield* started

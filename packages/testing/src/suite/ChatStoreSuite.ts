@@ -3,6 +3,7 @@
  * whoever asks at once, and lists that page without a gap or a repeat.
  */
 import type { Access } from "@castellan/core/access/Access"
+import { readable } from "@castellan/core/access/AccessPolicy"
 import type { Principal } from "@castellan/core/access/Principal"
 import { Chat } from "@castellan/core/chat/Chat"
 import { type ChatQuery, ChatStore } from "@castellan/core/chat/ChatStore"
@@ -12,8 +13,10 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { layerCrypto } from "../fixture/Deployment.ts"
 import * as Sample from "../fixture/Sample.ts"
+import * as SmallWorld from "../fixture/SmallWorld.ts"
 import { assertSame } from "./Same.ts"
 
 const at = (iso: string): DateTime.Utc => DateTime.makeUnsafe(iso)
@@ -204,6 +207,33 @@ export const suite = <E>(name: string, layer: Layer.Layer<ChatStore, E>): void =
         assert.deepStrictEqual(seen(limited), ids(open, byRole))
         assert.strictEqual(limited.totalCount, 2)
       })
+    )
+
+    it.effect.prop(
+      "lists exactly what the rules let a reader read, whoever it is and whatever is shared with whom",
+      {
+        chats: Schema.Array(SmallWorld.DrawnAccess).check(Schema.isMaxLength(12)),
+        readers: Schema.Array(SmallWorld.DrawnPrincipal).check(Schema.isMinLength(1), Schema.isMaxLength(4))
+      },
+      ({ chats, readers }) =>
+        Effect.gen(function* () {
+          const world = yield* SmallWorld.make
+          const maker = yield* Sample.principal(world.organizationId)
+          const made = yield* Effect.forEach(chats, (drawn) =>
+            answered(maker, { access: SmallWorld.accessOf(world, drawn) })
+          )
+          for (const drawn of readers) {
+            const reader = SmallWorld.principalOf(world, drawn)
+            const expected = made.filter(({ chat }) => readable(reader, chat.access, SmallWorld.now))
+            const page = yield* listed(reader, { now: SmallWorld.now, sortBy: "created_at", sortDirection: "asc" })
+            assert.deepStrictEqual(
+              page.ids,
+              expected.map(({ chat }) => chat.id)
+            )
+            assert.strictEqual(page.totalCount, expected.length)
+          }
+        }),
+      { arbitrary: { runs: 40 } }
     )
 
     it.effect("searches the summary and the first question, whatever the case, and takes every sign for itself", () =>
