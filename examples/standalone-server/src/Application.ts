@@ -3,7 +3,7 @@
  */
 import { VegaRenderer } from "@castellan/charts"
 import { FilesDriver } from "@castellan/connectors"
-import { Castellan, ConnectorStore, FirstStart, OntologyStore, Stores } from "@castellan/core"
+import { Castellan, ConnectorStore, FirstStart, OntologyEngine, OntologyStore, Stores } from "@castellan/core"
 import { OfflineAnalyst } from "@castellan/llm"
 import { MalloyEngine } from "@castellan/ontology"
 import { NodeCrypto } from "@effect/platform-node"
@@ -32,6 +32,12 @@ const seed = (settings: Settings, keep: Keep) =>
       yield* ConnectorStore.ConnectorStore.use((store) => store.save({ connector, access }))
       yield* OntologyStore.OntologyStore.use((store) => store.replace(connector.organizationId, ontology))
       yield* Effect.logInfo(`serving the connector ${connector.name} with ${origin}`)
+      // Compiled before the first question needs it; a model that does not compile is told to the operator as well.
+      const input = { files: ontology, connectors: [connector] }
+      yield* OntologyEngine.OntologyEngine.use((engine) => engine.describe(input)).pipe(
+        Effect.catch((error) => Effect.logWarning(`the ontology does not compile:\n${error.message}`)),
+        Effect.forkScoped
+      )
     })
   )
 

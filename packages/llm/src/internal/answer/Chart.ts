@@ -156,7 +156,7 @@ const summary = (plan: Summary, main: QueryResult): Chart | undefined => {
         ...base,
         mark: "bar",
         transform: [known],
-        encoding: { x: { ...ordered, axis: { labelAngle: 0 } }, y }
+        encoding: { x: { ...ordered, axis: { labelAngle: 0, labelExpr: "slice(datum.label, 0, 3)" } }, y }
       }
     }
   }
