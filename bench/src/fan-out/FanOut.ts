@@ -220,7 +220,7 @@ const atScale = Effect.fnUntraced(function* (
 export const fanOut: Benchmark = {
   name: "fan-out",
   title: "Server-sent events to many followers",
-  about: `A run of ${allEvents} events of about 100 bytes, followed by many at once. Live: everybody is there from the first event on, and one event is appended each turn of the event loop, as a model's tokens come. Replay: the run has ended, and everybody asks for all of it at the same moment. \`node:http\` encodes each event once and writes it to every follower; it sends a replay event by event, as a plain server would, or, in a row of its own, in one write. Castellan serves \`GET /v2/chats/{id}/stream\` from its run log.`,
+  about: `A run of ${allEvents} events of about 100 bytes, followed by many at once. Live: everybody is there from the first event on, and one event is appended each turn of the event loop, as a model's tokens come. Replay: the run has ended, and everybody asks for all of it at the same moment. \`node:http\` encodes each event once and writes it to every follower; it sends a replay event by event, as a plain server would, or, in a row of its own, in one write. Castellan serves \`GET /v2/chats/{id}/stream\` from its run log: one fiber encodes each event once, with the head of its chunk, so that a socket takes in one piece what \`response.write\` hands it in three; and what a follower lacks goes out in one write, however many events that is.`,
   run: Effect.fnUntraced(function* ({ cores, size }: Circumstances) {
     const plan = plans[size]
     const start = (name: string, program: string) =>

@@ -32,7 +32,7 @@ interface Plan {
 }
 
 const plans: { readonly [Key in Size]: Plan } = {
-  full: { rounds: { warming: 3, counted: 15 }, connections: 50, milliseconds: 1_000 },
+  full: { rounds: { warming: 8, counted: 15 }, connections: 50, milliseconds: 1_000 },
   quick: { rounds: { warming: 2, counted: 5 }, connections: 50, milliseconds: 400 },
   smoke: { rounds: { warming: 0, counted: 2 }, connections: 4, milliseconds: 20 }
 }
