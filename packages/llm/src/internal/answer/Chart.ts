@@ -316,7 +316,7 @@ const crossed = (plan: Summary, main: QueryResult, name: string): Chart | undefi
 const scatter = (plan: Scatter, binned: boolean, main: QueryResult): Chart | undefined => {
   if (main.row_count < 3) return undefined
   const name = title(plan, 100)
-  const side = (field: "x" | "y", facts: FieldFacts) => ({
+  const side = (field: "x_" | "y_", facts: FieldFacts) => ({
     field,
     type: "quantitative",
     title: heading(nameOf(facts), facts.unit),
@@ -330,15 +330,15 @@ const scatter = (plan: Scatter, binned: boolean, main: QueryResult): Chart | und
           title: name,
           mark: { type: "line", point: true },
           encoding: {
-            x: side("x", plan.x),
-            y: { ...side("y", plan.y), title: heading(`average ${nameOf(plan.y)}`, plan.y.unit) }
+            x: side("x_", plan.x),
+            y: { ...side("y_", plan.y), title: heading(`average ${nameOf(plan.y)}`, plan.y.unit) }
           }
         }
       : {
           ...schema,
           title: name,
           mark: { type: "point", opacity: 0.5 },
-          encoding: { x: side("x", plan.x), y: side("y", plan.y) }
+          encoding: { x: side("x_", plan.x), y: side("y_", plan.y) }
         }
   }
 }

@@ -3,6 +3,9 @@
  */
 import { escaped } from "./Format.ts"
 
+/** Rows that a table in the text has at most; longer ones are a table of their own. */
+export const tableRows = 12
+
 /** A heading and whether its column holds numbers, which stand to the right. */
 export interface Heading {
   readonly text: string

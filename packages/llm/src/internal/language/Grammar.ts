@@ -294,8 +294,7 @@ const adjectivePhrases: ReadonlyArray<readonly [Operator, string]> = adjectives.
         .join("|")
     const asking = plain
       .split("|")
-      .filter((word) => word !== "")
-      .flatMap((word) => [`how ${word}`, word])
+      .flatMap((word) => (word === "" ? [] : [`how ${word}`, word]))
       .join("|")
     return [
       [comparator(">", concept), than(more)],

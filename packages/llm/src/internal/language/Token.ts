@@ -11,6 +11,8 @@ export interface Token {
   /** Folded, without a possessive ending. */
   readonly word: string
   readonly stem: string
+  /** Something belongs to it: `stock's`. */
+  readonly possessive: boolean
   /** Where it starts and ends in the question, in UTF-16 units. */
   readonly start: number
   readonly end: number
@@ -42,7 +44,7 @@ const isProper = (text: string, startsSentence: boolean): boolean => {
 
 const token = (kind: Token["kind"], text: string, start: number, length: number, proper: boolean): Token => {
   const word = fold(text).replace(/'s?$/, "").replaceAll("'", "")
-  return { kind, text, word, stem: stem(word), start, end: start + length, proper }
+  return { kind, text, word, stem: stem(word), possessive: /['’]s?$/.test(text), start, end: start + length, proper }
 }
 
 /** The tokens of a question, at most `maxTokens` and one more, so that a caller can see that there were too many. */

@@ -4,7 +4,7 @@
 import type { Grain } from "../language/Calendar.ts"
 import { nameOf } from "../understanding/Facts.ts"
 import { lowerFirst } from "../understanding/Measuring.ts"
-import type { FieldFacts } from "../understanding/Facts.ts"
+import type { FieldFacts, SourceFacts } from "../understanding/Facts.ts"
 import type { Group, Measure, Rows, Summary } from "./Plan.ts"
 
 /** A column of a result. */
@@ -14,6 +14,8 @@ export interface Column {
   /** For people. */
   readonly label: string
   readonly unit: string | undefined
+  /** The column is a field of the source under its own name, so that the query need not name it. */
+  readonly bare: boolean
 }
 
 /** A column of groups. */
@@ -38,15 +40,45 @@ const snake = (text: string): string => {
   return name === "" || /^\d/.test(name) ? `column_${name}` : name
 }
 
-/** Gives each of some names once; the second of a name gets a number. */
-const namer = (): ((wanted: string) => string) => {
+interface Namer {
+  /** A name that no other column has, and no field of the source: a query must not mistake one for the other. */
+  readonly fresh: (wanted: string) => string
+  /** A field's own name, where it can stand in a chart without quotes and is still free. */
+  readonly own: (facts: FieldFacts) => string | undefined
+}
+
+const namer = (source: SourceFacts): Namer => {
+  const fields = new Set(
+    source.fields.filter((facts) => facts.path.length === 0).map((facts) => facts.field.name.toLowerCase())
+  )
   const taken = new Set<string>()
-  return (wanted) => {
-    let name = snake(wanted)
-    for (let count = 2; taken.has(name); count++) name = `${snake(wanted)}_${count}`
-    taken.add(name)
-    return name
+  return {
+    fresh: (wanted) => {
+      let name = snake(wanted)
+      for (let count = 2; taken.has(name) || fields.has(name); count++) name = `${snake(wanted)}_${count}`
+      taken.add(name)
+      return name
+    },
+    own: (facts) => {
+      const { name } = facts.field
+      if (facts.path.length > 0 || taken.has(name.toLowerCase()) || !/^[\p{L}\p{N}_ ()%$/+-]{1,100}$/u.test(name))
+        return undefined
+      taken.add(name.toLowerCase())
+      return name
+    }
   }
+}
+
+/** A column that is a field as it is, or a fresh one. */
+const columnOf = (
+  names: Namer,
+  facts: FieldFacts | undefined,
+  words: string,
+  label: string,
+  unit: string | undefined
+): Column => {
+  const own = facts === undefined ? undefined : names.own(facts)
+  return { name: own ?? names.fresh(words), label, unit, bare: own !== undefined }
 }
 
 const fieldWords = (facts: FieldFacts): string => facts.field.name.replaceAll(".", "_")
@@ -116,6 +148,10 @@ const measureWords = (measure: Measure): string => {
   }
 }
 
+/** The declared measure that a number is, if it is one as it stands. */
+const declaredIn = (measure: Measure): FieldFacts | undefined =>
+  measure.expression._tag === "Declared" ? measure.expression.facts : undefined
+
 /** The columns of a summary. */
 export interface SummaryColumns {
   readonly groups: ReadonlyArray<GroupColumn>
@@ -136,25 +172,28 @@ export interface SummaryColumns {
 
 /** The columns of a summary's queries. */
 export const summaryColumns = (plan: Summary): SummaryColumns => {
-  const name = namer()
+  const names = namer(plan.facts)
   const groups = plan.groups.map((group) => ({
-    name: name(groupWords(group)),
-    label: groupLabel(group),
-    unit: group._tag === "Bins" || group._tag === "Field" ? group.facts.unit : undefined,
+    ...columnOf(
+      names,
+      group._tag === "Field" || (group._tag === "Grain" && group.facts.time === "year") ? group.facts : undefined,
+      groupWords(group),
+      groupLabel(group),
+      group._tag === "Bins" || group._tag === "Field" ? group.facts.unit : undefined
+    ),
     group
   }))
   const measures = plan.measures.map((measure) => ({
-    name: name(measureWords(measure)),
-    label: upperFirst(measure.label),
-    unit: measure.unit,
+    ...columnOf(names, declaredIn(measure), measureWords(measure), upperFirst(measure.label), measure.unit),
     measure
   }))
   const [first] = measures
   const label = first?.measure.label ?? ""
   const column = (wanted: string, heading: string, unit: string | undefined): Column => ({
-    name: name(wanted),
+    name: names.fresh(wanted),
     label: heading,
-    unit
+    unit,
+    bare: false
   })
   const { alternative, change } = plan
   return {
@@ -165,7 +204,9 @@ export const summaryColumns = (plan: Summary): SummaryColumns => {
     after: column("after", `${upperFirst(label)}, ${change?.to.label ?? ""}`, first?.unit),
     change: column("change", "Change", first?.unit),
     changePercent: column("change_percent", "Change in percent", "%"),
-    alternative: column(
+    alternative: columnOf(
+      names,
+      alternative === undefined ? undefined : declaredIn(alternative),
       alternative === undefined ? "alternative" : measureWords(alternative),
       upperFirst(alternative?.label ?? ""),
       alternative?.unit
@@ -202,6 +243,9 @@ export const outerLabel = (plan: Summary): string => {
 
 /** The columns of a listing. */
 export const rowsColumns = (plan: Rows): ReadonlyArray<Column & { readonly facts: FieldFacts }> => {
-  const name = namer()
-  return plan.columns.map((facts) => ({ name: name(fieldWords(facts)), label: nameOf(facts), unit: facts.unit, facts }))
+  const names = namer(plan.facts)
+  return plan.columns.map((facts) => ({
+    ...columnOf(names, facts, fieldWords(facts), nameOf(facts), facts.unit),
+    facts
+  }))
 }

@@ -22,7 +22,7 @@ export const reference = (facts: FieldFacts): string => path(facts.field.name)
 
 /** A text in quotes, with everything escaped that could end it or that the grammar does not take raw. */
 export const text = (value: string): string =>
-  `'${value.replace(/[\\'\u0000-\u001f\u007f\u2028\u2029]/g, (mark) =>
+  `'${value.replace(/[\\'\p{Cc}\u2028\u2029]/gu, (mark) =>
     mark === "\\" || mark === "'" ? `\\${mark}` : `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`
   )}'`
 

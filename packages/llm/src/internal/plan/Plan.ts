@@ -94,6 +94,8 @@ export interface Summary {
   readonly ranking?: Ranking
   /** Each group's part of the whole, in percent. */
   readonly share: boolean
+  /** The groups themselves are asked for, not numbers of them. */
+  readonly listing: boolean
   /** The two periods that a question about change compares. */
   readonly change?: {
     readonly facts: FieldFacts

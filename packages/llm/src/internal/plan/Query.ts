@@ -5,7 +5,7 @@
 import type { QueryResult } from "@castellan/core/analyst/Tool"
 import type { Value } from "@castellan/core/connector/ResultTable"
 import type { FieldFacts } from "../understanding/Facts.ts"
-import { rowsColumns, summaryColumns } from "./Column.ts"
+import { type Column, rowsColumns, summaryColumns } from "./Column.ts"
 import { expression, filter, filtered, group, identifier, number, reference, within } from "./Malloy.ts"
 import type { Filter, Having, Plan, Rows, Scatter, Summary } from "./Plan.ts"
 import { title } from "./Reading.ts"
@@ -71,6 +71,9 @@ export const niceWidth = (spread: number): number => {
   return Number((step * power).toPrecision(6))
 }
 
+/** A column of a query: a field as it is, or an expression under a name. */
+const output = (column: Column, text: string): string => (column.bare ? identifier(column.name) : named(column.name, text))
+
 const cell = (result: QueryResult, name: string, row = 0): Value => {
   const index = result.columns.findIndex((column) => column.name === name)
   return index === -1 ? null : (result.rows[row]?.[index] ?? null)
@@ -89,16 +92,16 @@ const extentQuery = (facts: FieldFacts, plan: Summary): Query => {
     title: `Range of ${facts.field.label}`.slice(0, 200),
     text: statement(plan.facts, [
       ...where(plan.filters),
-      `aggregate: ${named("lowest", `min(${field})`)}, ${named("highest", `max(${field})`)}, ${named("deviation", `stddev(${field})`)}`
+      `aggregate: ${named("lowest_", `min(${field})`)}, ${named("highest_", `max(${field})`)}, ${named("deviation_", `stddev(${field})`)}`
     ])
   }
 }
 
 /** The bins' width that an extent asks for: outliers do not squeeze all others into one bin. */
 const widthOf = (extent: QueryResult): number => {
-  const lowest = numeric(cell(extent, "lowest"))
-  const highest = numeric(cell(extent, "highest"))
-  const deviation = numeric(cell(extent, "deviation"))
+  const lowest = numeric(cell(extent, "lowest_"))
+  const highest = numeric(cell(extent, "highest_"))
+  const deviation = numeric(cell(extent, "deviation_"))
   if (lowest === undefined || highest === undefined) return 1
   const spread = highest - lowest
   const width = niceWidth(deviation === undefined || deviation === 0 ? spread : Math.min(spread, 8 * deviation))
@@ -108,7 +111,7 @@ const widthOf = (extent: QueryResult): number => {
 
 const mainQuery = (plan: Summary, width: number): Query => {
   const columns = summaryColumns(plan)
-  const groups = columns.groups.map((column) => named(column.name, group(column.group, width)))
+  const groups = columns.groups.map((column) => output(column, group(column.group, width)))
   const bins = plan.groups.flatMap((one) =>
     one._tag === "Bins" ? [named(columns.to.name, `${group(one, width)} + ${number(width)}`)] : []
   )
@@ -128,7 +131,7 @@ const mainQuery = (plan: Summary, width: number): Query => {
   const by = [...groups, ...bins]
   const opening = [...where([...plan.filters, ...known]), ...(by.length === 0 ? [] : [`group_by: ${by.join(", ")}`])]
   if (plan.change !== undefined && first !== undefined) return query(changeStage(plan, opening))
-  const measures = columns.measures.map((column) => named(column.name, expression(column.measure.expression)))
+  const measures = columns.measures.map((column) => output(column, expression(column.measure.expression)))
   if (plan.share && first !== undefined) {
     const one = expression(first.measure.expression)
     measures.push(named(columns.share.name, `100 * ${one} / nullif(all(${one}), 0)`))
@@ -193,7 +196,7 @@ const medianStages = (
 ): ReadonlyArray<ReadonlyArray<string>> => {
   const columns = summaryColumns(plan)
   const [by] = columns.groups
-  const grouped = by === undefined ? [] : [named(by.name, group(by.group, width))]
+  const grouped = by === undefined ? [] : [output(by, group(by.group, width))]
   const known: Filter = { _tag: "Known", facts, known: true }
   const total = by === undefined ? "all(count())" : `all(count(), ${identifier(by.name)})`
   const partition = by === undefined ? "" : `partition_by: ${identifier(by.name)} `
@@ -248,8 +251,8 @@ const alternativeQuery = (plan: Summary): Query | undefined => {
     title: `Also by ${alternative.label}`.slice(0, 200),
     text: statement(plan.facts, [
       ...where(plan.filters),
-      `group_by: ${columns.groups.map((column) => named(column.name, group(column.group, 1))).join(", ")}`,
-      `aggregate: ${named(columns.alternative.name, expression(alternative.expression))}`,
+      `group_by: ${columns.groups.map((column) => output(column, group(column.group, 1))).join(", ")}`,
+      `aggregate: ${output(columns.alternative, expression(alternative.expression))}`,
       ...having(plan.having),
       `order_by: ${[`${identifier(columns.alternative.name)} ${ranking.descending ? "desc" : "asc"}`, ...columns.groups.map((column) => `${identifier(column.name)} asc`)].join(", ")}`,
       "limit: 1"
@@ -291,7 +294,7 @@ const rows = (plan: Rows, answered: Answered): Progress => {
     title: title(plan),
     text: statement(plan.facts, [
       ...where([...plan.filters, ...known]),
-      `select: ${columns.map((column) => named(column.name, reference(column.facts))).join(", ")}`,
+      `select: ${columns.map((column) => output(column, reference(column.facts))).join(", ")}`,
       ...(sorting.length === 0 ? [] : [`order_by: ${sorting.join(", ")}`]),
       `limit: ${plan.limit}`
     ])
@@ -323,21 +326,21 @@ const scatter = (plan: Scatter, answered: Answered): Progress => {
     text: statement(plan.facts, [
       ...where(filters),
       `aggregate: ${[
-        named("pairs", "count()"),
-        named("lowest", `min(${x})`),
-        named("highest", `max(${x})`),
-        named("mean_x", `avg(${x})`),
-        named("mean_y", `avg(${y})`),
-        named("deviation", `stddev(${x})`),
-        named("mean_xx", `avg(1.0 * ${x} * ${x})`),
-        named("mean_yy", `avg(1.0 * ${y} * ${y})`),
-        named("mean_xy", `avg(1.0 * ${x} * ${y})`)
+        named("pairs_", "count()"),
+        named("lowest_", `min(${x})`),
+        named("highest_", `max(${x})`),
+        named("mean_x_", `avg(${x})`),
+        named("mean_y_", `avg(${y})`),
+        named("deviation_", `stddev(${x})`),
+        named("mean_xx_", `avg(1.0 * ${x} * ${x})`),
+        named("mean_yy_", `avg(1.0 * ${y} * ${y})`),
+        named("mean_xy_", `avg(1.0 * ${x} * ${y})`)
       ].join(", ")}`
     ])
   }
   const fitted = answered(fit)
   if (fitted === undefined) return { _tag: "Ask", queries: [fit] }
-  const pairs = numeric(cell(fitted, "pairs")) ?? 0
+  const pairs = numeric(cell(fitted, "pairs_")) ?? 0
   const binned = pairs > maxPoints
   const width = widthOf(fitted)
   const main: Query = {
@@ -345,11 +348,15 @@ const scatter = (plan: Scatter, answered: Answered): Progress => {
     text: binned
       ? statement(plan.facts, [
           ...where(filters),
-          `group_by: ${named("x", `floor(${x} / ${number(width)}) * ${number(width)}`)}`,
-          `aggregate: ${named("y", `avg(${y})`)}, ${named("pairs", "count()")}`,
-          `order_by: ${identifier("x")} asc`
+          `group_by: ${named("x_", `floor(${x} / ${number(width)}) * ${number(width)}`)}`,
+          `aggregate: ${named("y_", `avg(${y})`)}, ${named("pairs_", "count()")}`,
+          `order_by: ${identifier("x_")} asc`
         ])
-      : statement(plan.facts, [...where(filters), `select: ${named("x", x)}, ${named("y", y)}`, `limit: ${maxPoints}`])
+      : statement(plan.facts, [
+          ...where(filters),
+          `select: ${named("x_", x)}, ${named("y_", y)}`,
+          `limit: ${maxPoints}`
+        ])
   }
   const found = answered(main)
   if (found === undefined) return { _tag: "Ask", queries: [main] }
@@ -362,7 +369,7 @@ const scatter = (plan: Scatter, answered: Answered): Progress => {
 /** Pearson's correlation from the five means. */
 const correlationOf = (fitted: QueryResult): number | undefined => {
   const mean = (name: string): number | undefined => numeric(cell(fitted, name))
-  const [x, y, xx, yy, xy] = ["mean_x", "mean_y", "mean_xx", "mean_yy", "mean_xy"].map(mean)
+  const [x, y, xx, yy, xy] = ["mean_x_", "mean_y_", "mean_xx_", "mean_yy_", "mean_xy_"].map(mean)
   if (x === undefined || y === undefined || xx === undefined || yy === undefined || xy === undefined) return undefined
   const spread = Math.sqrt((xx - x * x) * (yy - y * y))
   return spread > 0 ? Math.max(-1, Math.min(1, (xy - x * y) / spread)) : undefined

@@ -18,7 +18,7 @@ const relations: Readonly<Record<Relation, string>> = {
   ">=": "at least",
   "<": "under",
   "<=": "at most",
-  "=": "exactly",
+  "=": "is",
   "!=": "other than"
 }
 

@@ -173,6 +173,12 @@ const summary = (draft: Draft): Result.Result<Plan, Problem> =>
       filters: [...draft.filters, ...known],
       having: draft.having,
       share: draft.share,
+      listing:
+        draft.measures.length === 0 &&
+        draft.target &&
+        draft.ranking === undefined &&
+        !draft.share &&
+        draft.portion.length === 0,
       ...(draft.ranking === undefined
         ? {}
         : { ranking: { descending, limit: draft.limit ?? rankingLimit, asked: draft.limit !== undefined } }),
@@ -199,6 +205,7 @@ const countedGroups = (draft: Draft): Summary | undefined => {
     filters: [...draft.filters, { _tag: "Known", facts: field, known: true }],
     having: draft.having,
     share: false,
+    listing: false,
     outer: "count"
   }
 }
@@ -212,10 +219,9 @@ const measuresOf = (draft: Draft): Result.Result<ReadonlyArray<Measure>, Problem
     return Result.succeed([
       {
         expression: { _tag: "Portion", of: of.expression, filters: draft.portion },
-        label:
-          of.expression === rowsMeasure.expression || of.label === rowsMeasure.label
-            ? `share of ${lowerFirst(draft.facts.source.label)}`
-            : `share of the ${of.label}`,
+        label: sameNumber(of, rowsMeasure)
+          ? `share of ${lowerFirst(draft.facts.source.label)}`
+          : `share of the ${of.label}`,
         unit: "%",
         summable: false
       }
@@ -225,6 +231,12 @@ const measuresOf = (draft: Draft): Result.Result<ReadonlyArray<Measure>, Problem
   const listing = draft.groups.length > 0 && (draft.target || draft.having.length > 0 || draft.share)
   return Result.succeed(listing || draft.countsRows ? [rowsMeasure] : [])
 }
+
+const sameNumber = (left: Measure, right: Measure): boolean =>
+  left.expression._tag === right.expression._tag &&
+  (left.expression._tag !== "Declared" ||
+    right.expression._tag !== "Declared" ||
+    left.expression.facts === right.expression.facts)
 
 const direction = (draft: Draft, measure: Measure): Result.Result<boolean, Problem> => {
   const most = draft.ranking?.descending ?? true

@@ -33,6 +33,8 @@ export interface Draft {
   readonly scatter: readonly [FieldFacts, FieldFacts] | undefined
   /** Rows are ranked, by a number that stands beside them: whether the largest come first. */
   readonly ranked: boolean | undefined
+  /** Rows are put in the order of the number that stands beside them. */
+  readonly reordered: boolean
   /** Rows are to be counted where no other number is asked for. */
   readonly countsRows: boolean
   /** The rows of the source are named. */

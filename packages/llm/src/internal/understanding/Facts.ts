@@ -3,7 +3,7 @@
  * values add up, which field tells the time, what names a row.
  */
 import type { OntologyField, OntologySource } from "@castellan/core/ontology/Ontology"
-import { abbreviations, additive, equivalents, intensive, nameWords } from "../language/Concepts.ts"
+import { abbreviations, additive, equivalents, intensive, nameWords, roleWords } from "../language/Concepts.ts"
 import { grammarWords } from "../language/Grammar.ts"
 import type { AggregateFunction } from "../language/Operator.ts"
 import { unitNamed } from "../language/Units.ts"
@@ -120,7 +120,7 @@ const variants = (words: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<str
   const found: Array<ReadonlyArray<string>> = [words]
   const spelled = words.map((word) => abbreviations.get(word)?.[0] ?? word)
   if (spelled.some((word, index) => word !== words[index])) found.push(spelled)
-  for (const phrase of [...found]) {
+  for (const phrase of found.slice()) {
     const text = ` ${phrase.map(stem).join(" ")} `
     for (const family of equivalents) {
       for (const member of family) {
@@ -200,22 +200,25 @@ const fieldFacts = (field: OntologyField): FieldFacts => {
   return {
     field,
     path,
-    phrases: joined
-      ? distinct([
-          ...spoken.filter((phrase) => path.some((word) => phrase.includes(word))),
-          ...spoken.flatMap((phrase) => [
-            [...path, ...phrase],
-            [...shortPath, ...phrase],
-            [...phrase, "of", ...path],
-            [...phrase, "of", ...shortPath],
-            [...phrase, "of", "the", ...path],
-            [...phrase, "of", "the", ...shortPath]
-          ])
-        ])
-      : spoken,
-    shortPhrases: joined ? spoken : [],
+    phrases:
+      joined && field.kind === "measure"
+        ? distinct([labelWords, [...path, ...ownWords]])
+        : joined
+          ? distinct([
+              ...spoken.filter((phrase) => path.some((word) => phrase.includes(word))),
+              ...spoken.flatMap((phrase) => [
+                [...path, ...phrase],
+                [...shortPath, ...phrase],
+                [...phrase, "of", ...path],
+                [...phrase, "of", ...shortPath],
+                [...phrase, "of", "the", ...path],
+                [...phrase, "of", "the", ...shortPath]
+              ])
+            ])
+          : spoken,
+    shortPhrases: joined && field.kind === "dimension" ? spoken : [],
     kind,
-    bases: field.kind === "measure" ? distinct(spoken.map((phrase) => withoutKind(phrase, kind))) : [],
+    bases: field.kind === "measure" && !joined ? distinct(spoken.map((phrase) => withoutKind(phrase, kind))) : [],
     nature:
       field.type === "number" ? natureOf([...withoutUnit(ownWords), ...withoutUnit(labelWords)], unit) : "unknown",
     unit,
@@ -246,10 +249,14 @@ const namesOf = (source: OntologySource, fields: ReadonlyArray<FieldFacts>): Rea
       (facts.field.type === "text" || facts.field.type === "json")
   )
   const score = (facts: FieldFacts): number => {
-    const words = wordsOf(facts.field.name).join(" ")
-    const place = nameWords.findIndex((word) => words === word || words.endsWith(` ${word}`))
+    const own = [wordsOf(facts.field.name).join(" "), wordsOf(facts.field.label).join(" ")]
+    const place = nameWords.findIndex((word) => own.some((words) => words === word || words.endsWith(` ${word}`)))
     if (place !== -1) return place
-    return facts.field.name === source.primaryKey ? nameWords.length : Number.POSITIVE_INFINITY
+    const synonym = nameWords.findIndex((word) =>
+      facts.field.synonyms.some((words) => wordsOf(words).join(" ") === word)
+    )
+    if (synonym !== -1) return nameWords.length + synonym
+    return facts.field.name === source.primaryKey ? 2 * nameWords.length : Number.POSITIVE_INFINITY
   }
   return texts
     .filter((facts) => score(facts) < Number.POSITIVE_INFINITY)
@@ -275,3 +282,14 @@ export const sourceFacts = (source: OntologySource): SourceFacts => {
 /** What a field is called in an answer. */
 export const nameOf = (facts: FieldFacts): string =>
   facts.field.label.trim() === "" ? facts.field.name.replaceAll("_", " ") : facts.field.label
+
+/** Whether a field tells where something comes from, or where it goes. */
+export const playsRole = (facts: FieldFacts, role: "origin" | "destination"): boolean => {
+  const words = [
+    ...facts.path,
+    ...wordsOf(facts.field.name),
+    ...wordsOf(nameOf(facts)),
+    ...facts.field.synonyms.flatMap(wordsOf)
+  ]
+  return words.some((word) => roleWords[role].includes(word))
+}

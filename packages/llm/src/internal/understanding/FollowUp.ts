@@ -22,6 +22,11 @@ const isSingle = (filter: Filter): boolean => filter._tag === "OneOf" && !filter
 export const merge = (earlier: Draft, later: Draft): Draft => {
   const newMeasures = later.measures.length > 0 || later.scatter !== undefined
   const newGroups = later.groups.length > 0
+  const [column] = later.columns
+  const reordered =
+    later.reordered && column !== undefined && later.order === undefined && later.ranked === undefined
+      ? { facts: column, descending: earlier.order?.descending ?? earlier.ranked ?? true }
+      : undefined
   const asksRows = later.rows || (earlier.rows && !newMeasures && !newGroups && !later.share && !later.countsRows)
   const kept = earlier.filters.filter(
     (filter) =>
@@ -68,9 +73,10 @@ export const merge = (earlier: Draft, later: Draft): Draft => {
     alternative: newMeasures ? later.alternative : earlier.alternative,
     rows: asksRows,
     columns: later.columns.length > 0 ? later.columns : earlier.columns,
-    order: later.order ?? earlier.order,
+    order: later.order ?? reordered ?? earlier.order,
     scatter: later.scatter ?? (newMeasures || newGroups || asksRows ? undefined : earlier.scatter),
-    ranked: later.ranked ?? earlier.ranked,
+    ranked: reordered === undefined ? (later.ranked ?? earlier.ranked) : undefined,
+    reordered: false,
     countsRows: later.countsRows || (earlier.countsRows && !newMeasures),
     mentionsRows: later.mentionsRows || earlier.mentionsRows
   }

@@ -18,7 +18,8 @@ import { readChanges, readComparisons, readShares, readTrends, settle } from "./
 import { chooseTimeField, readTimes } from "./passes/Times.ts"
 import { readValues } from "./passes/Values.ts"
 import type { Problem } from "./Problem.ts"
-import { isSoft, Work } from "./Work.ts"
+import { candidates, isCategory, isNumber } from "./Measuring.ts"
+import { doing, isSoft, type Slot, Work } from "./Work.ts"
 
 /** What the analyst has learnt by looking at the data. */
 export interface Knowledge {
@@ -27,8 +28,8 @@ export interface Knowledge {
   readonly rowsAreNamed: ReadonlyMap<string, boolean>
   /** Today as `YYYY-MM-DD`, where the instructions say it. */
   readonly today: string | undefined
-  /** The question may lack parts, which the one before has. */
-  readonly fragment?: boolean
+  /** The question before this one, whose parts this one may lack. */
+  readonly before?: Draft
 }
 
 /** Something to look up before the question can be read. */
@@ -72,7 +73,9 @@ const weigh = (mention: Mention): number => {
     const { term } = best
     return size * (term._tag === "Entity" ? 3.5 : weights[term.strength])
   }
-  return isUnknown(mention) ? -4 * size : 0
+  if (!isUnknown(mention)) return 0
+  // A name may be anywhere in the data until it is looked up.
+  return mention.tokens.every((token) => token.proper) ? -size : -4 * size
 }
 
 /** Words that plainly ask for what no data can tell, unless the model has a name for them. */
@@ -115,7 +118,7 @@ const read = (
     const unknown = unknownNames(facts, row, knowledge.found)
     if (unknown !== undefined) return yield* Result.fail(unknown)
     const work = new Work(facts, row, knowledge.today, knowledge.rowsAreNamed.get(facts.source.name))
-    work.fragment = knowledge.fragment === true
+    work.fragment = knowledge.before !== undefined
     chooseTimeField(work)
     yield* readTimes(work, false)
     readCounts(work)
@@ -125,6 +128,8 @@ const read = (
     yield* readPairs(work)
     yield* readValues(work)
     yield* readRowsAsked(work)
+    const listsThem = work.fragment && work.has("Pronoun") && (work.has("List") || work.has("Which"))
+    if ((knowledge.before?.rows === true || listsThem) && staysWithRows(work)) work.rows = true
     if (!work.rows) {
       yield* readGroupings(work)
       yield* readTargets(work)
@@ -148,6 +153,21 @@ const read = (
     return draftOf(work)
   })
 
+/** A follow-up to rows that only names other columns or another order is about the same rows. */
+const staysWithRows = (work: Work): boolean =>
+  work.groups.length === 0 &&
+  work.measures.length === 0 &&
+  !(["Count", "HowMuch", "Aggregate", "Share", "Trend", "Distribution", "Change", "Part"] as const).some((tag) =>
+    work.has(tag)
+  ) &&
+  !work.all("GroupBy").some(([slot, operator]) => !operator.agent || isGrouping(work.after(slot))) &&
+  !work.all("Grain").some(([, operator]) => operator.adverb)
+
+const isGrouping = (slot: Slot | undefined): boolean =>
+  slot !== undefined &&
+  (doing(slot, "Grain") !== undefined || candidates(slot, isCategory).length > 0) &&
+  candidates(slot, isNumber).length === 0
+
 const draftOf = (work: Work): Draft => ({
   facts: work.facts,
   measures: work.measures,
@@ -167,6 +187,7 @@ const draftOf = (work: Work): Draft => ({
   columns: work.columns,
   order: work.order,
   ranked: work.rowsRanked,
+  reordered: work.rows && work.rankedBy,
   countsRows: work.countedRows,
   scatter: work.scatter,
   mentionsRows: work.mentionsRows || work.rows

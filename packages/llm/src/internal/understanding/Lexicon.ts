@@ -2,7 +2,7 @@
  * The words of one source: which phrases name its rows, its fields and its values.
  */
 import type { OntologyField } from "@castellan/core/ontology/Ontology"
-import { grammarWords } from "../language/Grammar.ts"
+import { grammarWords, operatorsAt } from "../language/Grammar.ts"
 import type { Token } from "../language/Token.ts"
 import { phraseKey, rootKey, wordsOf } from "../language/Words.ts"
 import type { FieldFacts, SourceFacts } from "./Facts.ts"
@@ -105,7 +105,7 @@ export const lexicon = (facts: SourceFacts, found: ReadonlyArray<FoundValue>): L
   let span = 1
 
   const add = (phrase: ReadonlyArray<string>, entry: Entry): void => {
-    if (phrase.length === 0 || phrase.length > longest) return
+    if (phrase.length === 0 || phrase.length > longest || (entry.term._tag === "Field" && isGlueWord(phrase))) return
     span = Math.max(span, phrase.length)
     push(byKey, phraseKey(phrase), entry)
     if (entry.spelled === undefined) {
@@ -116,12 +116,13 @@ export const lexicon = (facts: SourceFacts, found: ReadonlyArray<FoundValue>): L
 
   for (const entity of facts.entities) add(entity, { term: { _tag: "Entity" }, cost: costs.exact })
   for (const one of facts.fields) {
-    for (const phrase of one.phrases) add(phrase, fieldTerm(one, "exact"))
+    for (const phrase of one.phrases)
+      if (one.field.kind === "dimension" || !ranksThings(phrase, facts)) add(phrase, fieldTerm(one, "exact"))
     for (const phrase of one.shortPhrases) add(phrase, fieldTerm(one, "joined"))
     const named = one.path.length > 0 ? one.shortPhrases : one.phrases
     const cutFrom = one.field.kind === "measure" ? one.bases : named
     if (one.field.kind === "measure") {
-      for (const base of one.bases) add(base, fieldTerm(one, "head"))
+      for (const base of one.bases) if (!ranksThings(base, facts)) add(base, fieldTerm(one, "head"))
       // The words of a declared measure say what is aggregated; halves of them say too little.
     } else if (one.extreme === undefined) {
       for (const phrase of cutFrom) {
@@ -180,12 +181,29 @@ export const lexicon = (facts: SourceFacts, found: ReadonlyArray<FoundValue>): L
           matches.push({ length, term: entry.term, cost: entry.cost + rootCost })
         }
       }
-      if (token.kind === "quoted") break
+      if (token.kind === "quoted" || token.possessive) break
     }
     return matches
   }
   return { at, words }
 }
+
+/** "hottest day", "longest flight": the grammar reads them as a question for the day or the flight, not its number. */
+const ranksThings = (phrase: ReadonlyArray<string>, facts: SourceFacts): boolean => {
+  const [last = ""] = phrase.slice(-1)
+  const superlative = operatorsAt(phrase, 0).some(
+    ({ length, operator }) => operator._tag === "Superlative" && length === phrase.length - 1
+  )
+  const grain = operatorsAt([last], 0).some(({ operator }) => operator._tag === "Grain")
+  return superlative && (grain || facts.entities.some((entity) => phraseKey(entity) === phraseKey([last])))
+}
+
+/** A lone word that only holds others together (`from`, `where`) names nothing, whatever a model says. */
+const isGlueWord = (phrase: ReadonlyArray<string>): boolean =>
+  phrase.length === 1 &&
+  operatorsAt(phrase, 0).some(({ operator }) =>
+    ["Preposition", "Role", "And", "Or", "Harmless", "Which", "List"].includes(operator._tag)
+  )
 
 const push = (map: Map<string, Array<Entry>>, key: string, entry: Entry): void => {
   const list = map.get(key)
@@ -213,8 +231,10 @@ const addValue = (
 ): void => {
   const phrase = wordsOf(value)
   const [first = ""] = phrase
+  const negates = operatorsAt(phrase, 0).some(({ operator }) => operator._tag === "Negation")
   const readsLikeGrammar =
-    phrase.length === 1 && (grammarWords.has(first) || unitNamed(first) !== undefined || /^\d+$/.test(first))
+    negates ||
+    (phrase.length === 1 && (grammarWords.has(first) || unitNamed(first) !== undefined || /^\d+$/.test(first)))
   add(phrase, {
     term: { _tag: "Value", facts, value, strength: "exact" },
     cost: costs.exact,

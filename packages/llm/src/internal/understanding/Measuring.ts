@@ -44,10 +44,17 @@ export const rowCount = (facts: SourceFacts): Measure => {
 /** What the rows of a source are called. */
 export const rowsOf = (facts: SourceFacts): string => lowerFirst(facts.source.label)
 
+/** Several of something that one word names. */
+export const plural = (label: string): string => {
+  if (/(?:[^aeiou]y)$/.test(label)) return `${label.slice(0, -1)}ies`
+  if (/(?:s|x|ch|sh)$/.test(label)) return /(?:ss|x|ch|sh)$/.test(label) ? `${label}es` : label
+  return /[a-z]$/.test(label) ? `${label}s` : `${label} values`
+}
+
 /** The number of different values of a field. */
 export const distinctCount = (facts: FieldFacts, grain?: Grain): Measure => ({
   expression: { _tag: "Distinct", facts, ...(grain === undefined ? {} : { grain }) },
-  label: `number of different ${grain === undefined ? `${lowerFirst(nameOf(facts))} values` : `${grain}s`}`,
+  label: `number of different ${plural(grain ?? lowerFirst(nameOf(facts)))}`,
   unit: undefined,
   summable: false
 })

@@ -3,7 +3,7 @@
  * anything is said about them. A plain unknown word is not: a film called Big would turn "big movies" into nonsense.
  */
 import { wordsOf } from "../language/Words.ts"
-import type { FieldFacts, SourceFacts } from "./Facts.ts"
+import { type FieldFacts, playsRole, type SourceFacts } from "./Facts.ts"
 import { type FoundValue, isOpenText } from "./Lexicon.ts"
 import { isUnknown, type Mention } from "./Mention.ts"
 import type { Problem } from "./Problem.ts"
@@ -42,7 +42,7 @@ const isProperWord = (mention: Mention | undefined): boolean =>
 
 const isHarmless = (mention: Mention | undefined): boolean => has(mention, ["Harmless"])
 
-const linking = /^(?:of|the|and|de|van|von|la|le|for|in|a|an|&|to|-)$/
+const linking = /^(?:of|the|de|van|von|la|le|&|for)$/
 
 interface Run {
   readonly from: number
@@ -109,7 +109,7 @@ export const unknownNames = (
       tokens.some((token) => token.proper) ||
       named.length > 0 ||
       isValueList(mentions, run.from) ||
-      has(before, ["Preposition", "Role", "Negation", "Versus", "GroupBy"])
+      has(before, ["Preposition", "Role", "Negation", "Versus"])
     if (isDate || !invited || wordsOf(words).length === 0 || words.length > 120) {
       unknown.push(words)
       index = run.to
@@ -121,7 +121,10 @@ export const unknownNames = (
     if (open.length === 0 && full !== undefined && closed.length === named.length) {
       return { _tag: "NoValue", words, field: full.field.label, values: full.field.values ?? [] }
     }
-    const fields = (open.length > 0 ? open : openFields(facts)).slice(0, maxFields)
+    const role = before?.operators.find((operator) => operator._tag === "Role")
+    const everywhere = openFields(facts)
+    const played = role === undefined ? [] : everywhere.filter((one) => playsRole(one, role.role))
+    const fields = (open.length > 0 ? open : played.length > 0 ? played : everywhere).slice(0, maxFields)
     const asked = found.filter((one) => one.source === facts.source.name && one.words === words)
     const missing = fields.filter((one) => !asked.some((answer) => answer.field === one.field.name))
     if (missing.length > 0) {

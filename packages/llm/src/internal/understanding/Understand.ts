@@ -121,7 +121,7 @@ const followUp = (
 ): Understanding => {
   const same = prepared.find((one) => one.facts.source.name === before.draft.facts.source.name)
   if (same === undefined) return alone
-  const fragment = interpret(tokens, same, { ...knowledge, fragment: true })
+  const fragment = interpret(tokens, same, { ...knowledge, before: before.draft })
   if (Result.isFailure(fragment.result)) {
     const { failure } = fragment.result
     if (alone._tag === "Understood") return alone
@@ -234,9 +234,11 @@ const choose = (all: ReadonlyArray<Interpretation>, question: string): Understan
   const needs = finished.flatMap((one) => (one._tag === "Needs" ? one.needs : [])).slice(0, 3)
   if (needs.length > 0) return { _tag: "Needs", needs }
   const beyond = finished.find((one) => one._tag === "NotUnderstood" && one.problem._tag === "Beyond")
-  if (beyond !== undefined) return beyond
+  if (beyond?._tag === "NotUnderstood")
+    return { ...beyond, source: close.length === 1 && best.coverage > 0 ? beyond.source : undefined }
   const [result] = finished
-  if (best.coverage <= 0 || result === undefined || result._tag !== "NotUnderstood") {
+  const named = best.mentions.some((mention) => mention.terms.length > 0)
+  if (!named || result === undefined || result._tag !== "NotUnderstood") {
     const unknown = result?._tag === "NotUnderstood" && result.problem._tag === "Unknown" ? result.problem.words : []
     return {
       _tag: "NotUnderstood",

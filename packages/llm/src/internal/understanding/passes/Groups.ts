@@ -225,7 +225,7 @@ export const impliedRank = (slot: Slot): { readonly descending: boolean } | unde
   const [first] = slot.mention.tokens
   const word = first?.word ?? ""
   if (
-    /^(?:highest|longest|largest|biggest|greatest|most|maximum|max|peak|record|best|hottest|strongest|windiest|deadliest)$/.test(
+    /^(?:highest|longest|largest|biggest|greatest|most|maximum|max|peak|record|best|worst|hottest|strongest|windiest|deadliest)$/.test(
       word
     )
   ) {
@@ -250,7 +250,13 @@ export const readTargets = (work: Work): Result.Result<void, Problem> =>
       const category = candidates(slot, isCategory).length > 0
       if (!grain && isEntity(slot) && (!category || work.namesRows(slot))) continue
       if (!grain && !category) continue
-      const counted = candidates(slot, isMeasure).length > 0 && doing(work.previous(slot), "Superlative") !== undefined
+      const superlative = doing(work.previous(slot), "Superlative")
+      const plain =
+        superlative !== undefined &&
+        superlative.concept === undefined &&
+        superlative.frequency !== true &&
+        superlative.top !== true
+      const counted = plain && candidates(slot, isMeasure).length > 0
       if (isCounted(work, slot) || counted || !isTarget(work, slot)) continue
       const group = yield* groupAt(work, slot, false)
       if (group === undefined) continue

@@ -37,6 +37,7 @@ const isNumeric = (slot: Slot | undefined): boolean =>
 /** Reads every measure in the order of the question. */
 export const readMeasures = (work: Work): Result.Result<void, Problem> =>
   Result.gen(function* () {
+    yield* readTrailingSuperlative(work)
     for (const slot of work.unused()) {
       if (slot.used) continue
       if (doing(slot, "Count") !== undefined && !isNumericName(slot)) yield* readCount(work, slot)
@@ -44,7 +45,7 @@ export const readMeasures = (work: Work): Result.Result<void, Problem> =>
       else if (doing(slot, "Extent") !== undefined) yield* readAggregates(work, slot, ["minimum", "maximum"])
       else if (doing(slot, "Aggregate") !== undefined) yield* readAggregate(work, slot)
       else if (doing(slot, "Superlative") !== undefined && !isNumericName(slot)) yield* readSuperlative(work, slot)
-      else if (isNumeric(slot)) yield* readBare(work, slot)
+      else if (isNumeric(slot) && !isJustRows(work, slot)) yield* readBare(work, slot)
       else if (doing(slot, "Superlative") !== undefined) yield* readSuperlative(work, slot)
       else if (doing(slot, "Concept") !== undefined) yield* readConcept(work, slot)
     }
@@ -53,6 +54,64 @@ export const readMeasures = (work: Work): Result.Result<void, Problem> =>
 /** A word of the grammar that the model declares as a number's own name. */
 const isNumericName = (slot: Slot): boolean =>
   fieldsIn(slot).some((one) => one.strength === "exact" && (isNumber(one.facts) || isMeasure(one.facts)))
+
+/** "when was the price highest": the number stands before what ranks by it. */
+const readTrailingSuperlative = (work: Work): Result.Result<void, Problem> =>
+  Result.gen(function* () {
+    if (!(work.target || work.when !== undefined) || work.rows || work.rankedBy || work.has("Change")) return
+    for (const [slot, operator] of work.all("Superlative")) {
+      if (operator.concept !== undefined || operator.frequency === true || operator.top === true) continue
+      const before = work.before(slot)
+      const behind = work
+        .unused()
+        .some(
+          (other) =>
+            other.index > slot.index &&
+            (isNumeric(other) ||
+              isEntity(other) ||
+              doing(other, "Count") !== undefined ||
+              doing(other, "Aggregate") !== undefined)
+        )
+      if (behind || before === undefined || before.index < slot.index - 5 || !isNumeric(before)) continue
+      yield* rankBy(work, slot, before, operator.most)
+      work.judged = operator.judgement === true
+      return
+    }
+  })
+
+/** Ranks by a number, and keeps the other fair reading of "the highest" in mind. */
+const rankBy = (work: Work, slot: Slot, target: Slot, most: boolean): Result.Result<void, Problem> =>
+  Result.gen(function* () {
+    // A moment is when one value was reached; a group of rows has a usual value as well.
+    const extreme =
+      work.when === undefined ? undefined : yield* measured(work.facts, target, most ? "maximum" : "minimum")
+    const measure = extreme ?? (yield* measured(work.facts, target, undefined))
+    if (measure === undefined) return
+    work.use(slot, target)
+    work.ranking = { descending: most, slot }
+    addMeasure(work, measure)
+    if (extreme === undefined) addAlternative(work, target, measure, most)
+  })
+
+/** "of flights", "for films": the rows by their name, beside another number that is asked for. */
+const isJustRows = (work: Work, slot: Slot): boolean => {
+  if (!isEntity(slot) || candidates(slot, isNumber).length > 0) return false
+  const before = work.previous(slot)
+  const ranked = doing(before, "GroupBy") !== undefined || doing(before, "Superlative") !== undefined
+  if (work.fragment && !ranked && doing(before, "And") === undefined) return true
+  if (ranked || (doing(before, "And") !== undefined && work.measures.length > 0)) return false
+  return (
+    work.measures.length > 0 ||
+    work
+      .unused()
+      .some(
+        (other) =>
+          other !== slot &&
+          other.index > slot.index &&
+          (doing(other, "Aggregate") !== undefined || (isNumeric(other) && !isEntity(other)))
+      )
+  )
+}
 
 /** Words between "how many" and what is counted that do not change it. */
 const isPassed = (slot: Slot): boolean =>
@@ -382,6 +441,20 @@ const readSuperlative = (work: Work, slot: Slot): Result.Result<void, Problem> =
             doing(other, "Count") !== undefined ||
             doing(other, "HowMuch") !== undefined)
       )
+    if (
+      work.has("Change") &&
+      operator.concept === undefined &&
+      ranks &&
+      (target === undefined || work.measures.length > 0 || target.index < slot.index)
+    ) {
+      // "which stock grew the most": the change is ranked.
+      work.use(slot)
+      work.ranking = {
+        descending: operator.most !== work.all("Change").some(([, change]) => change.falls === true),
+        slot
+      }
+      return
+    }
     if (operator.concept === "time") {
       yield* readFirstOrLast(work, slot, operator.most)
       return
@@ -441,16 +514,13 @@ const readSuperlative = (work: Work, slot: Slot): Result.Result<void, Problem> =
       })
     }
     if (ranks) {
-      work.use(slot)
-      work.ranking = { descending: operator.most, slot }
       work.judged = operator.judgement === true
       if (isNumeric(target) && !work.rankedBy) {
-        const measure = yield* measured(work.facts, target, undefined)
-        if (measure === undefined) return
-        work.use(target)
-        addMeasure(work, measure)
-        addAlternative(work, target, measure, operator.most)
+        yield* rankBy(work, slot, target, operator.most)
+        return
       }
+      work.use(slot)
+      work.ranking = { descending: operator.most, slot }
       return
     }
     work.use(slot)

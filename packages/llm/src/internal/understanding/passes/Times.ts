@@ -52,7 +52,7 @@ export const readTimes = (work: Work, bare: boolean): Result.Result<void, Proble
 /** A bare number is a year where nothing else could have asked for a number. */
 const mayBeYear = (work: Work, slot: Slot): boolean => {
   const before = work.previous(slot)
-  if (doing(before, "Comparator") !== undefined || doing(before, "Superlative") !== undefined) return false
+  if (doing(before, "Comparator") !== undefined || doing(before, "Superlative")?.top === true) return false
   return work.facts.fields.some((facts) => facts.time !== undefined)
 }
 

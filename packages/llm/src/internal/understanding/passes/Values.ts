@@ -2,11 +2,9 @@
  * Pass: mentions of values, flags and missing values become filters on the right field.
  */
 import * as Result from "effect/Result"
-import { roleWords } from "../../language/Concepts.ts"
-import { wordsOf } from "../../language/Words.ts"
 import type { Filter } from "../../plan/Plan.ts"
 import { alternativeOf } from "../Alternatives.ts"
-import { type FieldFacts, nameOf } from "../Facts.ts"
+import { type FieldFacts, playsRole } from "../Facts.ts"
 import { candidates, isCategory, isMeasure, isNumber, oneField } from "../Measuring.ts"
 import type { Problem } from "../Problem.ts"
 import { doing, fieldsIn, isEntity, isGlue, isMissing, type Slot, valuesIn, type Work } from "../Work.ts"
@@ -17,7 +15,7 @@ export const readValues = (work: Work): Result.Result<void, Problem> =>
     for (const slot of work.unused()) {
       if (slot.used) continue
       if (valuesIn(slot).length > 0 && isMeantAsValue(work, slot)) yield* readValue(work, slot)
-      else if (isMissing(slot) || doing(slot, "Negation") !== undefined) yield* readMissing(work, slot)
+      else if (isMissing(slot) || isWithout(slot)) yield* readMissing(work, slot)
     }
     for (const slot of work.unused()) yield* readFlag(work, slot)
   })
@@ -47,8 +45,7 @@ const readValue = (work: Work, slot: Slot): Result.Result<void, Problem> =>
   Result.gen(function* () {
     const { facts, value } = yield* chosen(work, slot)
     const previous = work.previous(slot)
-    const beforeGlue = previous !== undefined && isGlue(previous) ? work.previous(previous) : previous
-    const negation = [previous, beforeGlue].find((one) => doing(one, "Negation") !== undefined && one?.used === false)
+    const negation = negationBefore(work, slot, facts)
     work.use(slot, negation)
     absorb(work, slot, facts, negation)
     const link =
@@ -71,6 +68,20 @@ const readValue = (work: Work, slot: Slot): Result.Result<void, Problem> =>
     work.addFilter({ _tag: "OneOf", facts, values: [value], negated: negation !== undefined }, slot)
   })
 
+/** "not", past words that hold others together and past the value's own field: "not rated R", "not from Japan". */
+const negationBefore = (work: Work, slot: Slot, facts: FieldFacts): Slot | undefined => {
+  for (
+    let other = work.previous(slot);
+    other !== undefined && other.index >= slot.index - 4;
+    other = work.previous(other)
+  ) {
+    if (other.used) return undefined
+    if (doing(other, "Negation") !== undefined) return other
+    if (!isGlue(other) && !fieldsIn(other).some((one) => one.facts === facts)) return undefined
+  }
+  return undefined
+}
+
 const replace = (work: Work, old: Filter, next: Filter): void => {
   const slot = work.saidAt.get(old)
   work.filters = work.filters.map((filter) => (filter === old ? next : filter))
@@ -82,7 +93,8 @@ const absorb = (work: Work, slot: Slot, facts: FieldFacts, negation: Slot | unde
   const before = work.before(negation ?? slot)
   const after = work.next(slot)
   const start = (negation ?? slot).index
-  for (const other of [before, after]) {
+  const inside = work.slots.filter((other) => other.index > start && other.index < slot.index)
+  for (const other of [before, ...inside, after]) {
     if (other === undefined || other.used || doing(work.previous(other), "GroupBy") !== undefined) continue
     if (other === before && other.index < start - 2) continue
     if (asks(work, other)) continue
@@ -122,6 +134,12 @@ const chosen = (
     if (last?._tag === "OneOf") narrow((one) => one.facts === last.facts)
   }
   if (new Set(left.map((one) => one.facts)).size > 1) narrow((one) => one.facts.path.length === 0)
+  const elsewhere = new Set(
+    work.slots.filter((other) => other !== slot).flatMap((other) => valuesIn(other).map((one) => one.facts))
+  )
+  if (new Set(left.map((one) => one.facts)).size > 1) narrow((one) => elsewhere.has(one.facts))
+  if (new Set(left.map((one) => one.facts)).size > 1 && nameTheSame(left.map((one) => one.facts)))
+    left = left.slice(0, 1)
   const fields = [...new Set(left.map((one) => one.facts))]
   const [first] = left
   if (first !== undefined && left.length === 1) return Result.succeed(first)
@@ -141,6 +159,17 @@ const chosen = (
   })
 }
 
+/**
+ * Two fields that name the same things in two ways, such as symbols and companies, share hardly any value: one that
+ * they do share is the same thing in both. Origins and destinations share all of them.
+ */
+const nameTheSame = (fields: ReadonlyArray<FieldFacts>): boolean => {
+  const [left, right, ...more] = fields.map((facts) => facts.field.values ?? [])
+  if (left === undefined || right === undefined || more.length > 0 || left.length !== right.length || left.length < 3)
+    return false
+  return left.filter((value) => right.includes(value)).length * 2 < left.length
+}
+
 /** Whether the question says that something comes from a value, or goes to it. */
 const roleBefore = (work: Work, slot: Slot): "origin" | "destination" | undefined => {
   for (let index = slot.index - 1; index >= Math.max(0, slot.index - 4); index--) {
@@ -155,15 +184,9 @@ const roleBefore = (work: Work, slot: Slot): "origin" | "destination" | undefine
   return undefined
 }
 
-const playsRole = (facts: FieldFacts, role: "origin" | "destination"): boolean => {
-  const words = [
-    ...facts.path,
-    ...wordsOf(facts.field.name),
-    ...wordsOf(nameOf(facts)),
-    ...facts.field.synonyms.flatMap(wordsOf)
-  ]
-  return words.some((word) => roleWords[role].includes(word))
-}
+/** Words that say that something is not there; a plain "not" denies a value. */
+const isWithout = (slot: Slot): boolean =>
+  doing(slot, "Negation") !== undefined && /^(?:without|no|lacking)$/.test(slot.mention.text.toLowerCase())
 
 /** "without a director", "unknown genre", "genre is missing". */
 const readMissing = (work: Work, slot: Slot): Result.Result<void, Problem> =>
@@ -174,7 +197,8 @@ const readMissing = (work: Work, slot: Slot): Result.Result<void, Problem> =>
     for (const other of [next, before]) {
       if (other === undefined || Math.abs(other.index - slot.index) > 2) continue
       const wanted = candidates(other, (facts) => facts.field.kind === "dimension" && facts.field.type !== "boolean")
-      if (wanted.length === 0 || valuesIn(other).length > 0) continue
+      const valued = valuesIn(work.next(other)).some((one) => wanted.includes(one.facts))
+      if (wanted.length === 0 || valued || valuesIn(other).length > 0) continue
       const negations = missing ? work.previous(other === before ? other : slot) : undefined
       const facts = yield* oneField(other, (one) => wanted.includes(one))
       if (facts === undefined) continue
