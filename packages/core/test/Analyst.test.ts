@@ -427,6 +427,44 @@ describe("the tools of a run", () => {
     )
   )
 
+  it.effect("a long text or a wide table does not flood the model, and the reader has it all", () =>
+    Effect.gen(function* () {
+      const admin = yield* newcomer
+      const { events } = yield* asked(admin)
+      const { content } = lastResult(yield* turnNumber(2))
+      assert.isBelow(content.length, 51_000)
+      const result = Schema.decodeUnknownSync(
+        Schema.fromJsonString(
+          Schema.Struct({ rows: Schema.Array(Schema.Tuple([Schema.Int, Schema.String])), row_count: Schema.Int })
+        )
+      )(content)
+      assert.strictEqual(result.row_count, 150)
+      assert.isAbove(result.rows.length, 50)
+      assert.isBelow(result.rows.length, 150)
+      assert.deepStrictEqual(result.rows[0], [0, `${"long ".repeat(100).slice(0, 499)}…`])
+      const [table] = assets(events)
+      assert.isDefined(table)
+      const csv = Option.getOrThrow(yield* AssetStore.use((store) => store.body(table.id, "csv")))
+      assert.isAbove(csv.length, 150 * 50_000)
+    }).pipe(
+      Effect.provide(
+        Deployment.layer({
+          tables: [
+            {
+              name: "sales",
+              columns: [
+                { name: "n", type: "integer" },
+                { name: "words", type: "text" }
+              ],
+              rows: Array.from({ length: 150 }, (_, index) => [index, "long ".repeat(10_000)])
+            }
+          ],
+          script: [calls("run_sql", allSales), calls("make_table", { name: "All", result: "result_1" }), says("Done.")]
+        })
+      )
+    )
+  )
+
   it.effect("a run keeps its latest results only", () =>
     Effect.gen(function* () {
       const admin = yield* newcomer

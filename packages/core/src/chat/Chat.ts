@@ -10,6 +10,7 @@ import { Uuid } from "../identifier/Uuid.ts"
 import { MemberId } from "../member/Member.ts"
 import { ModelId } from "../model/Model.ts"
 import { OrganizationId } from "../organization/Organization.ts"
+import { excerpt } from "../text/Excerpt.ts"
 
 /** A chat's id. */
 export const ChatId = Uuid.pipe(Schema.brand("ChatId"))
@@ -77,14 +78,8 @@ export const previewLength = 200
 
 const summaryLength = 80
 
-/** The first characters of a text, without breaking one that takes two code units. */
-const beginning = (text: string, length: number): string => {
-  const points = Array.from(text)
-  return points.length <= length ? text : `${points.slice(0, length - 1).join("")}…`
-}
-
 /** A question's beginning, on one line: what a list of chats shows. */
-export const preview = (question: string): string => beginning(question.replaceAll(/\s+/g, " ").trim(), previewLength)
+export const preview = (question: string): string => excerpt(question.replaceAll(/\s+/g, " ").trim(), previewLength)
 
 /** The title of a chat that nobody has named yet. */
-export const summaryOf = (question: string): string => beginning(question.replaceAll(/\s+/g, " ").trim(), summaryLength)
+export const summaryOf = (question: string): string => excerpt(question.replaceAll(/\s+/g, " ").trim(), summaryLength)

@@ -1,6 +1,7 @@
 /**
  * A result as text: CSV for spreadsheets, JSON for programs, Markdown for readers.
  */
+import { excerpt } from "../text/Excerpt.ts"
 import type { ResultTable, Value } from "./ResultTable.ts"
 import { records } from "./ResultTable.ts"
 
@@ -27,12 +28,6 @@ export const json = (table: ResultTable): string => JSON.stringify(records(table
 /** Characters of one cell of a Markdown table. */
 const cellLength = 200
 
-/** The first characters of a text, without breaking one that takes two code units. */
-const beginning = (text: string): string => {
-  const points = Array.from(text.slice(0, 2 * cellLength + 2))
-  return points.length <= cellLength ? text : `${points.slice(0, cellLength - 1).join("")}…`
-}
-
 /**
  * Text from data stays text: whatever would be markup, a picture or a link, or end the cell, is escaped. An
  * underscore inside a word is none of these.
@@ -40,7 +35,7 @@ const beginning = (text: string): string => {
 const markdownCell = (value: Value): string =>
   value === null
     ? ""
-    : beginning(String(value).replaceAll(/\s+/g, " "))
+    : excerpt(String(value).replaceAll(/\s+/g, " "), cellLength)
         .replaceAll(/[\\|`*[\]<~&]/g, "\\$&")
         .replaceAll(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\_")
 

@@ -24,6 +24,8 @@ export interface RunLimits {
   readonly maxBytes: number
   /** Rows of a result that the model reads; charts and tables have them all. */
   readonly rowsForModel: number
+  /** Characters of a result that the model reads, as JSON; the first row comes through whatever it has. */
+  readonly charactersForModel: number
   /** How long pieces of text are gathered before they are stored as one event. */
   readonly textInterval: Duration.Duration
 }
@@ -39,6 +41,7 @@ export const RunLimits = Context.Reference<RunLimits>("@castellan/core/run/RunLi
     maxRows: 10_000,
     maxBytes: 16 * 1024 * 1024,
     rowsForModel: 200,
+    charactersForModel: 50_000,
     textInterval: Duration.millis(16)
   })
 })
