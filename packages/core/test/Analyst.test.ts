@@ -267,7 +267,8 @@ describe("the tools of a run", () => {
         resultsOf(turn).map((result) => result.content),
         [
           'the connector "warehouse" is not available; available are: other',
-          "query:1:6: reference to undefined source sales"
+          "the connector of this source is not available to you",
+          '{"sources":[]}'
         ]
       )
       assert.deepStrictEqual(yield* statements, [])
@@ -275,7 +276,12 @@ describe("the tools of a run", () => {
       Effect.provide(
         Deployment.layer({
           script: [
-            [call("run_sql", allSales), call("query_ontology", { title: "t", query: "run: sales" }), finished()],
+            [
+              call("run_sql", allSales),
+              call("query_ontology", { title: "t", query: "run: sales" }),
+              call("describe_ontology", {}),
+              finished()
+            ],
             says("No.")
           ]
         })

@@ -20,6 +20,7 @@ import { ChatStore } from "../chat/ChatStore.ts"
 import * as Transcript from "../chat/Transcript.ts"
 import { ConnectorDriver } from "../connector/ConnectorDriver.ts"
 import { Connectors } from "../connector/Connectors.ts"
+import { ConnectorStore } from "../connector/ConnectorStore.ts"
 import * as Uuid from "../identifier/Uuid.ts"
 import { LanguageModels, ModelMessage } from "../model/LanguageModels.ts"
 import { OntologyEngine } from "../ontology/OntologyEngine.ts"
@@ -63,6 +64,7 @@ export const layer: Layer.Layer<
   | ChatStore
   | ConnectorDriver
   | Connectors
+  | ConnectorStore
   | LanguageModels
   | OntologyEngine
   | OntologyStore
@@ -76,6 +78,7 @@ export const layer: Layer.Layer<
     const chats = yield* ChatStore
     const driver = yield* ConnectorDriver
     const connectors = yield* Connectors
+    const connectorStore = yield* ConnectorStore
     const models = yield* LanguageModels
     const engine = yield* OntologyEngine
     const ontologies = yield* OntologyStore
@@ -92,7 +95,10 @@ export const layer: Layer.Layer<
       const context: RunContext = {
         run,
         connectors: usable,
-        ontology: { files: yield* ontologies.files(run.organizationId), connectors: usable },
+        ontology: {
+          files: yield* ontologies.files(run.organizationId),
+          connectors: (yield* connectorStore.list(run.organizationId)).map(({ connector }) => connector)
+        },
         limits,
         results: yield* ResultShelf.make,
         emit: (event) => log.append(run.id, [event]),

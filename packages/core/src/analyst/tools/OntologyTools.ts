@@ -20,12 +20,16 @@ export interface OntologyToolPorts {
 
 const asToolFailure = (error: { readonly message: string }) => new ToolFailure({ message: error.message })
 
-/** `describe_ontology`: the sources of the model. */
+const isUsable = (context: RunContext, connector: string): boolean =>
+  context.connectors.some((usable) => usable.name === connector)
+
+/** `describe_ontology`: the sources of the model that the run may use. */
 const describeOntology = (context: RunContext, { engine }: OntologyToolPorts): BoundTool =>
   bind(
     DescribeOntology,
     Effect.fnUntraced(function* ({ source }) {
-      const sources = yield* Effect.mapError(engine.describe(context.ontology), asToolFailure)
+      const all = yield* Effect.mapError(engine.describe(context.ontology), asToolFailure)
+      const sources = all.filter((candidate) => isUsable(context, candidate.connector))
       if (source === undefined) return { sources }
       const found = sources.filter((candidate) => candidate.name === source)
       if (found.length === 0) {
@@ -42,6 +46,9 @@ const queryOntology = (context: RunContext, { driver, engine }: OntologyToolPort
     step(context, { title, content: CellContent.cases.OntologyQuery.make({ query }) }, (_cellId, reveal) =>
       Effect.gen(function* () {
         const prepared = yield* Effect.mapError(engine.prepare(context.ontology, query), asToolFailure)
+        if (!isUsable(context, prepared.connector.name)) {
+          return yield* new ToolFailure({ message: "the connector of this source is not available to you" })
+        }
         yield* reveal(
           CellContent.cases.OntologyQuery.make({ connectorId: prepared.connector.id, query, code: prepared.sql })
         )
