@@ -132,18 +132,25 @@ export const layer = (
   Layer.effectContext(
     Effect.gen(function* () {
       const served = options.served ?? [servedModel]
-      const recorded = yield* SubscriptionRef.make<ReadonlyArray<RecordedTurn>>([])
+      // A benchmark asks many thousand turns: they are recorded in place, and only their number is told to those who wait.
+      const recorded: Array<{ readonly turn: ModelTurn; outcome: RecordedTurn["outcome"] }> = []
+      const count = yield* SubscriptionRef.make(0)
       let current: { readonly script: Script; next: number } = { script, next: 0 }
 
       const take = (turn: ModelTurn): ScriptedOutput =>
         performed(typeof current.script === "function" ? current.script : current.script[current.next++], turn)
 
-      const settle = (index: number, exit: Exit.Exit<unknown, unknown>) => {
-        const outcome = Exit.isSuccess(exit) ? "ended" : Cause.hasInterrupts(exit.cause) ? "interrupted" : "failed"
-        return SubscriptionRef.update(recorded, (all) =>
-          all.map((one, position) => (position === index ? { turn: one.turn, outcome } : one))
-        )
-      }
+      const begin = Effect.fnUntraced(function* (turn: ModelTurn) {
+        const one: (typeof recorded)[number] = { turn, outcome: "streaming" }
+        recorded.push(one)
+        yield* SubscriptionRef.set(count, recorded.length)
+        return one
+      })
+
+      const settle = (one: (typeof recorded)[number], exit: Exit.Exit<unknown, unknown>) =>
+        Effect.sync(() => {
+          one.outcome = Exit.isSuccess(exit) ? "ended" : Cause.hasInterrupts(exit.cause) ? "interrupted" : "failed"
+        })
 
       const perform = Effect.fnUntraced(function* (turn: ModelTurn) {
         if (!served.some((model) => model.id === turn.model)) {
@@ -151,22 +158,16 @@ export const layer = (
         }
         const output = take(turn)
         // Acquired with the stream's own scope: whatever ends the stream settles the record.
-        yield* Effect.acquireRelease(
-          SubscriptionRef.modify(recorded, (all) => [
-            all.length,
-            [...all, { turn, outcome: "streaming" } satisfies RecordedTurn]
-          ]),
-          settle
-        )
+        yield* Effect.acquireRelease(begin(turn), settle)
         return output
       })
 
       return Context.make(LanguageModels, { served, turn: (turn) => Stream.unwrap(perform(turn)) }).pipe(
         Context.add(ScriptedModel, {
-          recorded: SubscriptionRef.get(recorded),
-          asked: (count) =>
-            SubscriptionRef.changes(recorded).pipe(
-              Stream.takeUntil((all) => all.length >= count),
+          recorded: Effect.sync(() => recorded.map((one) => ({ ...one }))),
+          asked: (times) =>
+            SubscriptionRef.changes(count).pipe(
+              Stream.takeUntil((now) => now >= times),
               Stream.runDrain
             ),
           follow: (next) =>
