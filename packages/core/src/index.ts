@@ -215,3 +215,6 @@ export * as RunState from "./run/RunState.ts"
 
 /** The port that carries runs out. */
 export * as Runner from "./run/Runner.ts"
+
+/** The beginning of a text that may be long. */
+export * as Excerpt from "./text/Excerpt.ts"
