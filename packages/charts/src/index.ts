@@ -9,6 +9,9 @@ export * as Instant from "./data/Instant.ts"
 /** Ties a specification to the columns of a result: every field that it names is there, every encoding knows its type, every expression is allowed, and every moment is read in UTC, so that no day shifts with a reader's time zone. */
 export * as Binding from "./specification/Binding.ts"
 
+/** What channels and aggregates ask of the fields that they show. */
+export * as Channels from "./specification/Channels.ts"
+
 /** The expressions inside a specification: which ones are allowed, and how they are made independent of a time zone. */
 export * as Expressions from "./specification/Expressions.ts"
 
@@ -29,6 +32,9 @@ export * as SpecificationInput from "./specification/SpecificationInput.ts"
 
 /** Vega-Lite's own JSON schema, as the judge of what a specification may say. */
 export * as SpecificationSchema from "./specification/SpecificationSchema.ts"
+
+/** Specifications in which every moment is read and written in UTC, so that no day shifts with a reader's time zone. */
+export * as UniversalTime from "./specification/UniversalTime.ts"
 
 /** The axes of a plot: where they begin and end, what stands at their ticks, and where their titles are. */
 export * as Axes from "./theme/Axes.ts"

@@ -262,7 +262,7 @@ export const examples: ReadonlyArray<Example> = [
       encoding: {
         y: { field: "department" },
         x: { field: "change_usd" },
-        color: { condition: { test: "datum.change_usd < 0", value: "#c2377e" }, value: "#2f6fde" }
+        color: { condition: { test: "datum.change_usd < 0", value: "#aa4e7c" }, value: "#2f6fde" }
       }
     },
     data: table({ department: "text", change_usd: "integer" }, [
@@ -517,9 +517,9 @@ export const examples: ReadonlyArray<Example> = [
             y: { field: "temp_max", aggregate: "max", title: "Temperature (°C)" }
           }
         },
-        { mark: { type: "rule", strokeDash: [4, 4], color: "#c2377e" }, encoding: { y: { datum: 30 } } },
+        { mark: { type: "rule", strokeDash: [4, 4], color: "#aa4e7c" }, encoding: { y: { datum: 30 } } },
         {
-          mark: { type: "text", align: "left", dy: -6, color: "#c2377e" },
+          mark: { type: "text", align: "left", dy: -6, color: "#aa4e7c" },
           encoding: { y: { datum: 30 }, x: { value: 4 }, text: { value: "Limit" } }
         }
       ]

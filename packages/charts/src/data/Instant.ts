@@ -119,3 +119,6 @@ const steps = {
 /** Whether all moments (milliseconds) are the first days of quarters. */
 export const areQuarters = (moments: ReadonlyArray<number>): boolean =>
   moments.every((each) => (DateTime.toPartsUtc(DateTime.makeUnsafe(each)).month - 1) % 3 === 0)
+
+/** A moment (milliseconds) as the day that it is in, `YYYY-MM-DD`. */
+export const isoDay = (milliseconds: number): string => DateTime.formatIsoDateUtc(DateTime.makeUnsafe(milliseconds))

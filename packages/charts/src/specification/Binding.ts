@@ -3,20 +3,11 @@
  * every expression is allowed, and every moment is read in UTC, so that no day shifts with a reader's time zone.
  */
 import * as Result from "effect/Result"
+import { computing, counting, secondary, typeOf } from "./Channels.ts"
 import * as Expressions from "./Expressions.ts"
-import {
-  arrayAt,
-  at,
-  isArray,
-  isObject,
-  objectAt,
-  textAt,
-  type Json,
-  type JsonObject,
-  type Place,
-  type Problem
-} from "./Json.ts"
+import { arrayAt, at, isArray, isObject, textAt, type Json, type JsonObject, type Place, type Problem } from "./Json.ts"
 import * as Scope from "./Scope.ts"
+import { isDateTime, momentInUtc, moments, unitInUtc } from "./UniversalTime.ts"
 
 /** How the specification uses a column, and where it first does. */
 export interface Uses {
@@ -31,74 +22,6 @@ export interface Bound {
   readonly specification: JsonObject
   readonly uses: Uses
 }
-
-/** Channels that have no type of their own: they share another channel's. */
-const secondary: ReadonlySet<string> = new Set([
-  "x2",
-  "y2",
-  "theta2",
-  "radius2",
-  "latitude2",
-  "longitude2",
-  "xError",
-  "xError2",
-  "yError",
-  "yError2"
-])
-
-/** Channels that split a chart into parts; they need discrete values. */
-const discrete: ReadonlySet<string> = new Set([
-  "row",
-  "column",
-  "facet",
-  "shape",
-  "strokeDash",
-  "key",
-  "xOffset",
-  "yOffset"
-])
-
-/** Channels without a scale, where a moment has to be written out. */
-const written: ReadonlySet<string> = new Set(["text", "tooltip", "description"])
-const headed: ReadonlySet<string> = new Set(["row", "column", "facet"])
-const scaled: ReadonlySet<string> = new Set([
-  "x",
-  "y",
-  "xOffset",
-  "yOffset",
-  "theta",
-  "radius",
-  "color",
-  "fill",
-  "stroke",
-  "opacity",
-  "fillOpacity",
-  "strokeOpacity",
-  "strokeWidth",
-  "size",
-  "angle"
-])
-
-/** Aggregates that compute with a field, and so need numbers. */
-const computing: ReadonlySet<Json | undefined> = new Set<Json | undefined>([
-  "sum",
-  "mean",
-  "average",
-  "median",
-  "variance",
-  "variancep",
-  "stdev",
-  "stdevp",
-  "stderr",
-  "product",
-  "q1",
-  "q3",
-  "ci0",
-  "ci1"
-])
-
-/** Aggregates that count and so take a field of any kind. */
-const counting: ReadonlySet<Json | undefined> = new Set<Json | undefined>(["count", "distinct", "valid", "missing"])
 
 /** The keys of transforms whose texts name fields. */
 const naming: ReadonlySet<string> = new Set([
@@ -118,23 +41,6 @@ const naming: ReadonlySet<string> = new Set([
   "stack",
   "extent"
 ])
-
-const dateTimeKeys: ReadonlySet<string> = new Set([
-  "year",
-  "quarter",
-  "month",
-  "date",
-  "day",
-  "hours",
-  "minutes",
-  "seconds",
-  "milliseconds"
-])
-
-const isDateTime = (value: JsonObject): boolean => {
-  const keys = Object.keys(value).filter((key) => key !== "utc")
-  return keys.length > 0 && keys.every((key) => dateTimeKeys.has(key))
-}
 
 /** Binds a specification to fields in scope. */
 export const bind = (
@@ -357,67 +263,4 @@ export const bind = (
   return problem === undefined
     ? Result.succeed({ specification: bound, uses: { temporal, quantitative } })
     : Result.fail(problem)
-}
-
-/** The type of an encoding whose author left it out. `undefined` leaves it to Vega-Lite. */
-const typeOf = (channel: string, value: JsonObject, found: Scope.Found): string | undefined => {
-  const given = textAt(value, "type")
-  if (given !== undefined) return given
-  if (Object.hasOwn(value, "timeUnit")) return discrete.has(channel) ? "ordinal" : "temporal"
-  if (isObject(at(value, "aggregate")) || at(value, "bin") !== undefined) return undefined
-  if (at(value, "aggregate") !== undefined) return "quantitative"
-  switch (found.kind) {
-    case "number":
-      return discrete.has(channel) ? "ordinal" : "quantitative"
-    case "temporal":
-      return discrete.has(channel) ? "ordinal" : "temporal"
-    case "text":
-    case "boolean":
-      return "nominal"
-    case "structure":
-    case "unknown":
-      return undefined
-  }
-}
-
-const unitInUtc = (unit: string): string => {
-  if (/^(binned)?utc/.test(unit)) return unit
-  return unit.startsWith("binned") ? `binnedutc${unit.slice("binned".length)}` : `utc${unit}`
-}
-
-/** A channel that shows moments, told to read them in UTC. */
-const momentInUtc = (channel: string, value: JsonObject): JsonObject => {
-  if (scaled.has(channel) && at(value, "scale") !== null) {
-    const scale = objectAt(value, "scale")
-    const type = textAt(scale, "type")
-    return type === undefined || type === "time" ? { ...value, scale: { ...scale, type: "utc" } } : value
-  }
-  if (Object.hasOwn(value, "timeUnit")) return value
-  // `utcFormat` is Vega's own function; Vega-Lite calls it as a custom format type.
-  if (written.has(channel))
-    return { ...value, format: textAt(value, "format") ?? "%b %-d, %Y", formatType: "utcFormat" }
-  if (headed.has(channel) && at(value, "header") !== null) {
-    const header = objectAt(value, "header")
-    return {
-      ...value,
-      header: { ...header, format: textAt(header, "format") ?? "%b %-d, %Y", formatType: "utcFormat" }
-    }
-  }
-  return value
-}
-
-const isoDay = /^(\d{4})-(\d{2})(?:-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?Z?)?)?$/
-
-/** Days written as text, in the form in which Vega-Lite compares them with moments. */
-const moments = (value: Json): Json => {
-  if (isArray(value)) return value.map(moments)
-  const parts = typeof value === "string" ? isoDay.exec(value) : null
-  if (parts === null) return value
-  const [, year, month, date = "1", hours, minutes, seconds = "0"] = parts
-  return {
-    year: Number(year),
-    month: Number(month),
-    date: Number(date),
-    ...(hours === undefined ? {} : { hours: Number(hours), minutes: Number(minutes), seconds: Number(seconds) })
-  }
 }

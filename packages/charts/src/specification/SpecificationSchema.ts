@@ -19,6 +19,7 @@ import {
   objectAt,
   shown,
   textAt,
+  without,
   type Json,
   type JsonObject,
   type Place,
@@ -140,7 +141,10 @@ const accepts = (node: Json | undefined, value: Json): boolean => {
 const alternativesOf = (node: Json | undefined): ReadonlyArray<JsonObject> => {
   const schema = resolved(node)
   const alternatives = at(schema, "anyOf")
-  return isArray(alternatives) ? alternatives.flatMap(alternativesOf) : [schema]
+  if (!isArray(alternatives)) return [schema]
+  // A bound may stand beside the alternatives and not inside them.
+  const common = without(schema, "anyOf", "description")
+  return alternatives.flatMap(alternativesOf).map((alternative) => ({ ...common, ...alternative }))
 }
 
 /** How far an object is from an alternative. The nearest one is the one that was meant. */
@@ -187,6 +191,34 @@ const kindText = (schemas: ReadonlyArray<JsonObject>): string => {
   return kinds.length < 2 ? kinds.join("") : `${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)}`
 }
 
+/** What other tools call it, and what it is called here. */
+const synonyms: Readonly<Record<string, string>> = {
+  avg: "average",
+  total: "sum",
+  number: "quantitative",
+  numeric: "quantitative",
+  numerical: "quantitative",
+  category: "nominal",
+  categorical: "nominal",
+  string: "nominal",
+  date: "temporal",
+  datetime: "temporal",
+  pie: "arc",
+  donut: "arc",
+  scatter: "point",
+  column: "bar",
+  histogram: "bar",
+  heatmap: "rect"
+}
+
+/** The value that was probably meant by one that is not allowed. */
+const meantBy = (value: Json, values: ReadonlyArray<Json>): string | undefined => {
+  if (typeof value !== "string") return undefined
+  const synonym = Object.hasOwn(synonyms, value.toLowerCase()) ? synonyms[value.toLowerCase()] : undefined
+  if (synonym !== undefined && values.includes(synonym)) return synonym
+  return closest(value, values.filter((each) => typeof each === "string" && !unavailable.has(each)).map(String))
+}
+
 /** Why a schema does not accept a value. Only asked when it does not. */
 const explain = (node: Json | undefined, value: Json, place: Place): Problem => {
   const schemas = alternativesOf(node)
@@ -201,14 +233,8 @@ const explain = (node: Json | undefined, value: Json, place: Place): Problem => 
   if (isArray(value)) return explainList(ofType, value, place)
   const values = ofType.flatMap((schema) => allowed(schema) ?? [])
   if (values.length > 0) {
-    const meant =
-      typeof value === "string"
-        ? closest(
-            value,
-            values.filter((each) => typeof each === "string")
-          )
-        : undefined
-    const hint = meant === undefined || unavailable.has(meant) ? "" : `; did you mean ${JSON.stringify(meant)}?`
+    const meant = meantBy(value, values)
+    const hint = meant === undefined ? "" : `; did you mean ${JSON.stringify(meant)}?`
     return { place, message: `must be one of ${listText(values)}, but is ${shown(value)}${hint}` }
   }
   const own = ofType.map((schema) => ownProblem(schema, value)).find((problem) => problem !== undefined)

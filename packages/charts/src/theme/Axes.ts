@@ -3,7 +3,6 @@
  */
 import { at, isObject, merge, objectAt, textAt, type JsonObject } from "../specification/Json.ts"
 import * as Categories from "./Categories.ts"
-import * as Dressing from "./Dressing.ts"
 import * as Fonts from "./Fonts.ts"
 import * as Formats from "./Formats.ts"
 import * as Palette from "./Palette.ts"
@@ -13,6 +12,7 @@ import type { Size } from "./Sizes.ts"
 import type { Extent, Quantitative } from "./Survey.ts"
 import * as Theme from "./Theme.ts"
 import * as TimeBars from "./TimeBars.ts"
+import { grainOf } from "./TimeGrain.ts"
 
 /** What an axis is set by. */
 export interface Known {
@@ -148,7 +148,7 @@ const axisFor = (
     }
     case "temporal": {
       if (Formats.isFormatted(own) || Object.hasOwn(own, "values")) return {}
-      const format = Formats.moments(extent, room, Dressing.grainOf(definition, known.facts.rows))
+      const format = Formats.moments(extent, room, grainOf(definition, known.facts.rows))
       const values = format.isNatural === true ? {} : { values: format.ticks.map(TimeBars.dateTime) }
       if (!TimeBars.hasBars(known.layers)) {
         return { ...format.properties, ...values, ...(known.small ? { labelFlush: true } : {}) }

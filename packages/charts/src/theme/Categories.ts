@@ -2,15 +2,15 @@
  * The labels of categories: level where they fit, slanted where they do not, thinned out only where nothing is lost.
  */
 import type { Json, JsonObject } from "../specification/Json.ts"
-import * as Dressing from "./Dressing.ts"
 import * as Fonts from "./Fonts.ts"
 import * as Formats from "./Formats.ts"
 import * as Theme from "./Theme.ts"
+import { grainOf, unitOf } from "./TimeGrain.ts"
 
 /** The properties of a horizontal axis that set the labels of its categories in the room that there is. */
 export const across = (definition: JsonObject, values: ReadonlyArray<Json>, room: number): JsonObject => {
   const step = room / Math.max(1, values.length)
-  const timed = Dressing.unitOf(definition)
+  const timed = unitOf(definition)
   const widest = timed === undefined ? widestOf(values) : timed.startsWith("year") ? 42 : 28
   if (widest <= step - 8) return { labelAngle: 0, labelLimit: Math.max(20, Math.floor(step)) }
   // Numbers and times may leave labels out: what is between two of them is clear.
@@ -22,8 +22,8 @@ export const across = (definition: JsonObject, values: ReadonlyArray<Json>, room
 
 /** The properties of an axis or a legend that write categories, unless their names already say it all. */
 export const written = (definition: JsonObject, values: ReadonlyArray<Json>): JsonObject => {
-  const unit = Dressing.unitOf(definition)
-  const grain = unit?.startsWith("year") === true ? Dressing.grainOf(definition, []) : undefined
+  const unit = unitOf(definition)
+  const grain = unit?.startsWith("year") === true ? grainOf(definition, []) : undefined
   if (grain !== undefined) return Formats.labels[grain]
   return values.some((value) => value === null || value === "") && unit === undefined
     ? { labelExpr: "isValid(datum.value) && datum.value !== '' ? datum.label : '(blank)'" }

@@ -19,26 +19,26 @@ export const ink = {
 /** Colours of categories, in the order in which they are given out. */
 export const categorical: ReadonlyArray<string> = [
   "#2f6fde",
-  "#f08a24",
-  "#1b9e8a",
-  "#c2377e",
-  "#8b6be0",
-  "#8c5a2b",
-  "#56b4e9",
-  "#d9b91f",
-  "#54606e",
-  "#d1493f",
+  "#e7811d",
+  "#44b8a1",
+  "#aa4e7c",
+  "#b68fff",
+  "#663909",
+  "#8fcef6",
+  "#e3c32f",
+  "#254261",
+  "#e42a21",
   // Beyond ten no set of colours is told apart with ease; these at least do not repeat.
-  "#8fb4f2",
-  "#f7c592",
-  "#7fd0c2",
-  "#e596bf",
-  "#c5b3f2",
-  "#c9a27c",
-  "#1d4e79",
-  "#8a7a12",
-  "#a3adb8",
-  "#8f1f1f"
+  "#a5c6fd",
+  "#854603",
+  "#006a5b",
+  "#e8b0c8",
+  "#6c4e9f",
+  "#a58a73",
+  "#53819f",
+  "#907a01",
+  "#7a8b9f",
+  "#fdbdb3"
 ]
 
 /** From little to much. */

@@ -2,7 +2,7 @@
  * The room that a plot has on the page, and how it is shared out between plots.
  */
 import { at, textAt, type JsonObject } from "../specification/Json.ts"
-import type { Rows } from "./Dressing.ts"
+import type { Rows } from "./Rows.ts"
 import type { Survey } from "./Survey.ts"
 
 /** The width of a whole picture, in pixels, unless its contents need another. */

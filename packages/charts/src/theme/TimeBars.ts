@@ -3,9 +3,9 @@
  */
 import * as DateTime from "effect/DateTime"
 import type { JsonObject } from "../specification/Json.ts"
-import * as Dressing from "./Dressing.ts"
 import * as Plots from "./Plots.ts"
 import type { Temporal } from "./Survey.ts"
+import { grainOf, unitOf } from "./TimeGrain.ts"
 
 const days: Readonly<Record<string, number>> = {
   year: 365.25,
@@ -25,9 +25,9 @@ export const dateTime = (moment: number): JsonObject => {
 
 /** How long the time unit of a bar is, in milliseconds. */
 const lengthOf = (definition: JsonObject): number | undefined => {
-  const unit = Dressing.unitOf(definition)
+  const unit = unitOf(definition)
   if (unit === undefined) return undefined
-  const count = unit.includes("week") ? 7 : (days[Dressing.grainOf(definition, []) ?? "day"] ?? 1)
+  const count = unit.includes("week") ? 7 : (days[grainOf(definition, []) ?? "day"] ?? 1)
   return count * 86_400_000
 }
 

@@ -6,7 +6,7 @@
 
 /** How wide texts are in one font. */
 export interface Metrics {
-  /** The width of a text at a size of 1 pixel. Kerning, which only narrows, is not counted. */
+  /** The width of a text at a size of 1 pixel. Kerning, a few hundredths at most, is not counted. */
   readonly width: (text: string) => number
 }
 

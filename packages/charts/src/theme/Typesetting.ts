@@ -16,7 +16,7 @@ import {
   type JsonObject
 } from "../specification/Json.ts"
 import * as Axes from "./Axes.ts"
-import type { Rows } from "./Dressing.ts"
+import type { Rows } from "./Rows.ts"
 import * as Fonts from "./Fonts.ts"
 import * as Legends from "./Legends.ts"
 import * as Plots from "./Plots.ts"

@@ -56,7 +56,7 @@ export const draw = async (request: Request): Promise<Reply> => {
 
   const scene = await layOut(final)
   if (Result.isFailure(scene)) return refused(scene.failure)
-  const svg = await scene.success.view.toSVG()
+  const svg = Svg.wellFormed(await scene.success.view.toSVG())
   scene.success.close()
   const impure = Svg.check(svg)
   if (impure !== undefined) return refused(impure)

@@ -30,6 +30,13 @@ const elements: ReadonlySet<string> = new Set([
 const tag = /<(\/?)([^\s/>]+)((?:\s+[^\s=/>]+="[^"]*")*)\s*\/?>/g
 const attribute = /([^\s=]+)="([^"]*)"/g
 
+/** Characters that XML does not know, not even escaped. */
+// oxlint-disable-next-line no-control-regex
+const outsideXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+
+/** A document as XML: texts of the data may hold control characters and halves of characters. */
+export const wellFormed = (svg: string): string => svg.toWellFormed().replaceAll(outsideXml, "\ufffd")
+
 /** What is wrong with a document, if anything. */
 export const check = (svg: string): Problem | undefined => {
   if (svg.length > longest) return problem("the chart draws too much: aggregate the data")
