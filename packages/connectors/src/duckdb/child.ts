@@ -31,7 +31,7 @@ const kindOf = (message: string): FailureKind => {
 }
 
 const failure = (id: number, error: unknown): Response => {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = (error instanceof Error ? error.message : String(error)).replace(/^Failed to [a-z ]+: /, "")
   const kind = error instanceof EngineFailure ? error.kind : kindOf(message)
   return { _tag: "Failed", id, kind, message: scrub(message) }
 }

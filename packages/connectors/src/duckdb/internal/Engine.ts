@@ -38,6 +38,8 @@ export interface Engine {
 /** What the engine itself may use of the memory of its process: the rest is for what it does not account for. */
 const share = 0.6
 
+const maxStatement = 1_000_000
+
 /** Opens and locks an engine. */
 export const open = async (request: Open): Promise<Engine> => {
   const instance = await DuckDBInstance.create(":memory:", {
@@ -57,10 +59,16 @@ export const open = async (request: Open): Promise<Engine> => {
   await control.run("SET GLOBAL TimeZone = 'UTC'")
   await control.run("SET enable_external_access = false")
   await control.run("SET lock_configuration = true")
-  return make(instance, control, request)
+  const parser = await control.prepare("SELECT json_serialize_sql(CAST($1 AS VARCHAR))")
+  return make(instance, control, parser, request)
 }
 
-const make = (instance: DuckDBInstance, control: DuckDBConnection, request: Open): Engine => {
+const make = (
+  instance: DuckDBInstance,
+  control: DuckDBConnection,
+  parser: DuckDBPreparedStatement,
+  request: Open
+): Engine => {
   const tables = new Map(request.tables.map((table) => [table.name, table]))
   const meaning = new Map(
     request.tables.flatMap((table) =>
@@ -147,7 +155,13 @@ const make = (instance: DuckDBInstance, control: DuckDBConnection, request: Open
 
   /** Whether the statement may run, and by which names it reads which tables. */
   const allowed = async (statement: string): Promise<ReadonlyMap<string, string>> => {
-    const serialized = await control.runAndReadAll("SELECT json_serialize_sql(CAST($1 AS VARCHAR))", [statement])
+    // The engine's interface ends a text at the first NUL, and would see another statement than we do.
+    if (statement.includes("\0")) throw new EngineFailure("refused", "a statement cannot hold the character NUL")
+    if (statement.length > maxStatement) {
+      throw new EngineFailure("refused", `a statement cannot be longer than ${maxStatement} characters`)
+    }
+    parser.bindVarchar(1, statement)
+    const serialized = await parser.runAndReadAll()
     const decision = judge(statement, String(serialized.getRowsJS()[0]?.[0]), catalog)
     switch (decision._tag) {
       case "Allowed":

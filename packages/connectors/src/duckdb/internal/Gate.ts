@@ -164,7 +164,8 @@ const walk = (value: unknown, scope: Scope, catalog: Catalog, tables: Map<string
         throw new Refusal(`the catalog cannot be listed by a statement; ${tablesOf(catalog)}`)
       return parts(scope)
     default:
-      if (!harmlessTypes.has(type)) throw new Refusal(`a statement with ${type} is not allowed`)
+      if (!harmlessTypes.has(type) && !type.endsWith("_TYPE_INFO"))
+        throw new Refusal(`a statement with ${type} is not allowed`)
       return parts(scope)
   }
 }
