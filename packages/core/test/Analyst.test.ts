@@ -517,6 +517,12 @@ describe("a model that talks nonsense", () => {
   /** Outputs that no schema has seen: an adapter hands on what it got. */
   const raw = (id: string): ModelOutput => ({ _tag: "Call", call: { id, name: "run_sql", arguments: allSales } })
 
+  const counted = (inputTokens: number, outputTokens: number): ModelOutput => ({
+    _tag: "Finished",
+    inputTokens,
+    outputTokens
+  })
+
   it.effect.each([
     { name: "says nothing at all", script: [[]], last: noAnswer },
     { name: "says nothing and is finished", script: [[finished()]], last: noAnswer },
@@ -543,6 +549,12 @@ describe("a model that talks nonsense", () => {
       script: [[text("One."), finished(1, 1), text("More"), finished(9, 9)]],
       last: "done completed"
     },
+    {
+      name: "counts its tokens as no number",
+      script: [[text("Three."), counted(Number.NaN, Number.NaN)]],
+      last: "done completed"
+    },
+    { name: "counts its tokens below nothing", script: [[text("Three."), counted(-5, -1e9)]], last: "done completed" },
     { name: "is never finished", script: [[text("Three.")]], last: "done completed" },
     { name: "writes without end", script: [endless(text("blah "))], last: noEnd },
     { name: "writes nothing without end", script: [endless(text(""))], last: noEnd },
@@ -557,13 +569,15 @@ describe("a model that talks nonsense", () => {
       const admin = yield* newcomer
       const outcome = yield* asked(admin)
       assert.strictEqual(outcome.last, last)
+      const { usage } = yield* keptRun(outcome.run)
+      assert.isTrue(usage.inputTokens >= 0 && usage.outputTokens >= 0)
       const limits = { steps: 24, calls: 64 }
       assert.isAtMost((yield* turns).length, limits.steps)
       assert.isAtMost((yield* statements).length, limits.calls)
       // Another question finds everything in order.
       yield* ScriptedModel.use((model) => model.follow([says("Fine.")]))
       assert.strictEqual((yield* asked(admin, "And now?", { chatId: outcome.run.chatId })).last, "done completed")
-    }).pipe(Effect.provide(Deployment.layer({ script, limits: { maxOutputTokens: 2000 } })))
+    }).pipe(Effect.provide(Deployment.layer({ script, limits: { maxOutputTokens: 200 } })))
   )
 
   it.effect("each call's result has an id of its own", () =>

@@ -37,13 +37,16 @@ const withOwnId = (calls: ReadonlyArray<ToolCall>, call: ToolCall): ToolCall => 
   return id === call.id ? call : { ...call, id }
 }
 
+/** A count as a model gave it: what is no count is none. */
+const countOf = (tokens: number): number => (Number.isSafeInteger(tokens) && tokens > 0 ? tokens : 0)
+
 const add = (outcome: TurnOutcome, outputs: ReadonlyArray<ModelOutput>): TurnOutcome => {
   let { text, usage } = outcome
   const calls = [...outcome.calls]
   for (const output of outputs) {
     if (output._tag === "Text") text += output.text
     else if (output._tag === "Call") calls.push(withOwnId(calls, output.call))
-    else usage = { inputTokens: output.inputTokens, outputTokens: output.outputTokens, toolCalls: 0 }
+    else usage = { inputTokens: countOf(output.inputTokens), outputTokens: countOf(output.outputTokens), toolCalls: 0 }
   }
   return { ...outcome, text, calls, usage }
 }
