@@ -68,7 +68,7 @@ const answering = Deployment.layer({ script: () => says("Three.") })
 const second = ModelId.make("scripted/model-2")
 const twoModels = Deployment.layer({
   script: () => says("Three."),
-  served: { served: [servedModel, { ...servedModel, id: second, name: "Second" }] }
+  served: [servedModel, { ...servedModel, id: second, name: "Second" }]
 })
 
 describe("Chats.ask", () => {

@@ -95,7 +95,7 @@ describe("Models", () => {
     }).pipe(
       Effect.provide(
         Deployment.layer({
-          served: { served: [servedModel, { ...servedModel, id: ModelId.make("scripted/model-2"), name: "Second" }] }
+          served: [servedModel, { ...servedModel, id: ModelId.make("scripted/model-2"), name: "Second" }]
         })
       )
     )
