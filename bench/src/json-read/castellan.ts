@@ -17,6 +17,6 @@ const served = models.map((model) => ({
 
 serveCastellan(
   Castellan.layer().pipe(
-    Layer.provideMerge(Layer.mergeAll(layerMemory, Deployment.layerPorts({ served: { served } }), NodeCrypto.layer))
+    Layer.provideMerge(Layer.mergeAll(layerMemory, Deployment.layerPorts({ served }), NodeCrypto.layer))
   )
 )
