@@ -180,6 +180,8 @@ const walkQuery = (node: Tree, type: string, outer: Scope, catalog: Catalog, tab
   for (const entry of expressions) {
     if (!isTree(entry)) continue
     const name = text(entry["key"]).toLowerCase()
+    // Such a name could only be a trick to be taken for a file elsewhere in the statement.
+    if (looksLikeFile.test(name)) throw new Refusal(`a common table expression cannot be named ${JSON.stringify(name)}`)
     walk(entry["value"], new Set(scope), catalog, tables)
     scope.add(name)
   }
@@ -209,6 +211,9 @@ const checkExpression = (expression: Tree, kind: string): void => {
   if (!functions.has(name)) throw new Refusal(`the function ${name} is not allowed, or does not exist`)
 }
 
+/** Names that the engine could take for a file or an address. */
+const looksLikeFile = /[/\\:*?[\]]|\.[A-Za-z0-9]+$/
+
 const checkTable = (node: Tree, scope: Scope, catalog: Catalog, tables: Map<string, string>): void => {
   const name = text(node["table_name"])
   const schema = text(node["schema_name"]).toLowerCase()
@@ -226,7 +231,7 @@ const checkTable = (node: Tree, scope: Scope, catalog: Catalog, tables: Map<stri
   if (schema !== "" || database !== "") {
     throw new Refusal(`the table ${written} is not one of this source; ${tablesOf(catalog)}`)
   }
-  if (/[/\\:*?[\]]|\.[A-Za-z0-9]+$/.test(name)) {
+  if (looksLikeFile.test(name)) {
     throw new Refusal(`a statement cannot read the file ${JSON.stringify(name)}; ${tablesOf(catalog)}`)
   }
   throw new UnknownTable(`there is no table ${JSON.stringify(name)}; ${tablesOf(catalog)}`)
