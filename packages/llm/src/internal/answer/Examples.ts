@@ -22,11 +22,18 @@ export const examples = (facts: SourceFacts): ReadonlyArray<string> => {
     (one) => one.field.values !== undefined && one.field.values.length > 1 && one.field.values.length <= 30
   )
   const [category] = small.length > 0 ? small : categories
-  const found: Array<string> = [`How many ${rowsOf(facts)} are there?`]
+  const count = facts.rowCount ?? own(facts, (one) => isMeasure(one) && one.kind === "count")[0]
+  const found: Array<string> = [
+    count === undefined ? `How many ${rowsOf(facts)} are there?` : `What is the ${label(count)}?`
+  ]
   if (measure !== undefined && category !== undefined)
     found.push(`What is the ${label(measure)} by ${label(category)}?`)
   if (facts.time !== undefined && measure !== undefined) found.push(`How did the ${label(measure)} develop over time?`)
   if (facts.time === undefined && category !== undefined)
-    found.push(`How many ${rowsOf(facts)} are there by ${label(category)}?`)
+    found.push(
+      count === undefined
+        ? `How many ${rowsOf(facts)} are there by ${label(category)}?`
+        : `What is the ${label(count)} by ${label(category)}?`
+    )
   return found
 }

@@ -72,7 +72,8 @@ export const niceWidth = (spread: number): number => {
 }
 
 /** A column of a query: a field as it is, or an expression under a name. */
-const output = (column: Column, text: string): string => (column.bare ? identifier(column.name) : named(column.name, text))
+const output = (column: Column, text: string): string =>
+  column.bare ? identifier(column.name) : named(column.name, text)
 
 const cell = (result: QueryResult, name: string, row = 0): Value => {
   const index = result.columns.findIndex((column) => column.name === name)

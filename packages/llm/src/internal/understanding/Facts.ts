@@ -4,7 +4,7 @@
  */
 import type { OntologyField, OntologySource } from "@castellan/core/ontology/Ontology"
 import { abbreviations, additive, equivalents, intensive, nameWords, roleWords } from "../language/Concepts.ts"
-import { grammarWords } from "../language/Grammar.ts"
+import { grammarWords, operatorsAt } from "../language/Grammar.ts"
 import type { AggregateFunction } from "../language/Operator.ts"
 import { unitNamed } from "../language/Units.ts"
 import { phraseKey, stem, wordsOf } from "../language/Words.ts"
@@ -81,7 +81,9 @@ const withoutKind = (phrase: ReadonlyArray<string>, own: MeasureKind): ReadonlyA
   return start === -1 ? [] : words.slice(start)
 }
 
-const isUnitWord = (word: string): boolean => unitNamed(word) !== undefined || word === "$"
+/** A unit at the end of a name is short or plural: `hour` names a thing, `hours` measures one. */
+const isUnitWord = (word: string): boolean =>
+  (unitNamed(word) !== undefined && (word.length <= 3 || /s$|^feet$/.test(word))) || word === "$"
 
 /** A name without the unit that it ends with: `Beak Length (mm)`, `Running Time min`, `Weight in lbs`. */
 const withoutUnit = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -263,12 +265,17 @@ const namesOf = (source: OntologySource, fields: ReadonlyArray<FieldFacts>): Rea
     .toSorted((left, right) => score(left) - score(right))
 }
 
+/** Rows may be days or months; other words of the grammar are no name for rows. */
+const isStretch = (word: string): boolean => operatorsAt([word], 0).some(({ operator }) => operator._tag === "Grain")
+
 /** Everything that the declaration of a source tells. */
 export const sourceFacts = (source: OntologySource): SourceFacts => {
   const fields = source.fields.map(fieldFacts)
   const declared = [wordsOf(source.name), wordsOf(source.label), ...source.synonyms.map(wordsOf)]
   const entities = distinct(
-    declared.flatMap(variants).filter((phrase) => phrase.length > 1 || !grammarWords.has(phrase[0] ?? ""))
+    declared
+      .flatMap(variants)
+      .filter((phrase) => phrase.length > 1 || !grammarWords.has(phrase[0] ?? "") || isStretch(phrase[0] ?? ""))
   )
   const keys = new Set(entities.map(phraseKey))
   const counts = fields.filter(

@@ -67,11 +67,9 @@ export const prepare = (facts: SourceFacts, knowledge: Knowledge): Prepared => (
 const weights = { exact: 3, joined: 2.5, head: 2, modifier: 0.5, partial: 2 } as const
 
 const weigh = (mention: Mention): number => {
-  const [best] = mention.terms
   const size = mention.tokens.length
-  if (best !== undefined) {
-    const { term } = best
-    return size * (term._tag === "Entity" ? 3.5 : weights[term.strength])
+  if (mention.terms.length > 0) {
+    return size * Math.max(...mention.terms.map(({ term }) => (term._tag === "Entity" ? 4 : weights[term.strength])))
   }
   if (!isUnknown(mention)) return 0
   // A name may be anywhere in the data until it is looked up.

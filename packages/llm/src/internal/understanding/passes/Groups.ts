@@ -235,6 +235,20 @@ export const impliedRank = (slot: Slot): { readonly descending: boolean } | unde
   return undefined
 }
 
+/** "which hour of departure": a number of few values right behind the question word is what is asked for. */
+const isAskedNumber = (work: Work, slot: Slot): boolean => {
+  const numbers = candidates(slot, isNumber)
+  return doing(work.previous(slot), "Which") !== undefined && numbers.length > 0 && numbers.every(isDiscrete)
+}
+
+/** "car maker": the rows' own name in front of what is asked for only says whose it is. */
+const describesNext = (work: Work, slot: Slot): boolean => {
+  const next = work.next(slot)
+  return (
+    isEntity(slot) && next !== undefined && !next.used && !isEntity(next) && candidates(next, isCategory).length > 0
+  )
+}
+
 /** Reads what is asked for among groups, and whether rows themselves are asked for. */
 export const readTargets = (work: Work): Result.Result<void, Problem> =>
   Result.gen(function* () {
@@ -248,8 +262,14 @@ export const readTargets = (work: Work): Result.Result<void, Problem> =>
       if (doing(slot, "Superlative") !== undefined || doing(slot, "Aggregate") !== undefined) continue
       const grain = doing(slot, "Grain") !== undefined || doing(slot, "Part") !== undefined
       const category = candidates(slot, isCategory).length > 0
-      if (!grain && isEntity(slot) && (!category || work.namesRows(slot))) continue
-      if (!grain && !category) continue
+      const asked = doing(work.previous(slot), "Which") !== undefined || doing(work.previous(slot), "Superlative") !== undefined
+      if (isEntity(slot) && (grain ? !asked : !category || work.namesRows(slot))) continue
+      const discrete = !grain && !category && isAskedNumber(work, slot)
+      if (!grain && !category && !discrete) continue
+      if (describesNext(work, slot)) {
+        work.use(slot)
+        continue
+      }
       const superlative = doing(work.previous(slot), "Superlative")
       const plain =
         superlative !== undefined &&
@@ -258,7 +278,7 @@ export const readTargets = (work: Work): Result.Result<void, Problem> =>
         superlative.top !== true
       const counted = plain && candidates(slot, isMeasure).length > 0
       if (isCounted(work, slot) || counted || !isTarget(work, slot)) continue
-      const group = yield* groupAt(work, slot, false)
+      const group = yield* groupAt(work, slot, discrete)
       if (group === undefined) continue
       addGroup(work, group, slot)
       work.target = true

@@ -324,6 +324,7 @@ const subjectOf = (
         if (exact === undefined) return { _tag: "Rows", slot } as const
       }
       if (doing(slot, "Superlative") !== undefined) continue
+      if (side === "left" && isEntity(slot) && candidates(slot, isNumber).length === 0) continue
       const wanted = candidates(slot, isNumeric)
       const fitting = wanted.filter((facts) => fits(facts, limit.unit) || facts.unit === undefined)
       if (wanted.length === 0 || fitting.length === 0) continue

@@ -455,11 +455,28 @@ const readSuperlative = (work: Work, slot: Slot): Result.Result<void, Problem> =
       }
       return
     }
+    const [behind] = work.groups
+    if (
+      operator.top === true &&
+      work.limit !== undefined &&
+      !ranks &&
+      target === undefined &&
+      work.measures.length > 0 &&
+      behind?._tag === "Field"
+    ) {
+      // "total gross by distributor, top 3"
+      work.use(slot)
+      work.ranking = { descending: operator.most, slot }
+      work.target = true
+      return
+    }
     if (operator.concept === "time") {
       yield* readFirstOrLast(work, slot, operator.most)
       return
     }
-    if (operator.concept !== undefined) {
+    // "longest flipper length": the number says itself what is long.
+    const named = target !== undefined && isNumeric(target) && work.after(slot) === target
+    if (operator.concept !== undefined && !named) {
       const own = fieldsIn(slot).find((one) => one.strength === "exact" && isMeasure(one.facts))
       work.use(slot)
       if (own !== undefined && !work.rows) {

@@ -141,7 +141,8 @@ export const readShares = (work: Work): Result.Result<void, Problem> =>
         "This can be read in two ways: how the rows that you name are divided among the groups, or which part of each group they are. Say “how many … by …” for the first, or “percentage of … that are … by …” for the second."
       )
     }
-    const numerators = after.length > 0 ? after.filter((filter) => !isPlace(work, filter, after)) : parts
+    const named = after.filter((filter) => !isPlace(work, filter))
+    const numerators = named.length > 0 ? named : after.length > 0 ? after : parts
     if (numerators.length !== 1) {
       return yield* incomplete(
         "I do not know which of the conditions is the part and which is the whole: say “percentage of … that are …”."
@@ -151,9 +152,8 @@ export const readShares = (work: Work): Result.Result<void, Problem> =>
     work.filters = work.filters.filter((filter) => !numerators.includes(filter))
   })
 
-/** "in Seattle" behind what is asked for says where to look, not what to look for. */
-const isPlace = (work: Work, filter: Filter, all: ReadonlyArray<Filter>): boolean => {
-  if (all.length === 1 || filter === all[0]) return false
+/** "in Seattle" says where to look, not what to look for. */
+const isPlace = (work: Work, filter: Filter): boolean => {
   const slot = work.saidAt.get(filter)
   const before = slot === undefined ? undefined : work.previous(slot)
   return /^(?:in|for|at|on|among)$/.test(before?.mention.text.toLowerCase() ?? "")
