@@ -88,6 +88,19 @@ layer(VegaRenderer.layer, { timeout: "60 seconds", excludeTestServices: true })(
     })
   )
 
+  it.effect("a result that was cut short says so", () =>
+    Effect.gen(function* () {
+      const charts = yield* ChartRenderer
+      const { data, specification } = example("percentages")
+      const cut = { ...data, truncated: true }
+      const whole = yield* charts.render(specification, data)
+      assert.notInclude(whole.svg, "Only the first")
+      assert.include((yield* charts.render(specification, cut)).svg, "Only the first 6 rows of the result")
+      const untitled = { mark: specification["mark"], encoding: specification["encoding"] }
+      assert.include((yield* charts.render(untitled, cut)).svg, "Only the first 6 rows of the result")
+    })
+  )
+
   it.effect("a category without a name is called blank, a slice has its share", () =>
     Effect.gen(function* () {
       assert.include(labels(yield* drawn("negative-values")), "(blank)")

@@ -19,23 +19,30 @@ import * as Axes from "./Axes.ts"
 import type { Rows } from "./Rows.ts"
 import * as Fonts from "./Fonts.ts"
 import * as Legends from "./Legends.ts"
+import * as Palette from "./Palette.ts"
 import * as Plots from "./Plots.ts"
 import * as Room from "./Room.ts"
 import * as Sizes from "./Sizes.ts"
 import type { Survey } from "./Survey.ts"
 import * as Theme from "./Theme.ts"
 
-/** Typesets a dressed specification. */
-export const typeset = (specification: JsonObject, survey: Survey, rows: Rows): JsonObject => ({
+/** Typesets a dressed specification. A result that a limit cut short says so: the chart would be taken for the whole. */
+export const typeset = (specification: JsonObject, survey: Survey, rows: Rows, truncated: boolean): JsonObject => ({
   ...arrange(specification, Room.whole, [], { survey, rows }),
-  ...heading(specification)
+  ...heading(
+    specification,
+    truncated ? `Only the first ${rows.length.toLocaleString("en-US")} rows of the result` : undefined
+  )
 })
 
 /** The title over the chart, broken into lines that fit above it. */
-const heading = (specification: JsonObject): JsonObject => {
+const heading = (specification: JsonObject, note: string | undefined): JsonObject => {
   const title = at(specification, "title")
   const written = typeof title === "string" || isArray(title) ? { text: title } : title
-  if (!isObject(written)) return {}
+  if (!isObject(written)) {
+    const quiet = { fontSize: Theme.size.subtitle, fontWeight: 400, color: Palette.ink.label }
+    return note === undefined ? {} : { title: { text: note, ...quiet } }
+  }
   const broken = (text: Json | undefined, size: number, weight: number): Json | undefined => {
     if (typeof text !== "string") return text
     const lines = Fonts.lines(text, Room.pictureWidth - Room.margins, size, weight)
@@ -47,7 +54,9 @@ const heading = (specification: JsonObject): JsonObject => {
     title: {
       ...written,
       ...(text === undefined ? {} : { text }),
-      ...(subtitle === undefined ? {} : { subtitle })
+      ...(subtitle === undefined && note === undefined
+        ? {}
+        : { subtitle: [subtitle ?? [], note ?? []].flat().filter((line) => typeof line === "string") })
     }
   }
 }

@@ -52,7 +52,10 @@ export const draw = async (request: Request): Promise<Reply> => {
   const turned = Turning.turned(dressed, measured.success)
   const again = turned === undefined ? measured : await measure(complete(turned, Theme.measuring))
   if (Result.isFailure(again)) return refused(again.failure)
-  const final = complete(Typesetting.typeset(turned ?? dressed, again.success, rows), Theme.config)
+  const final = complete(
+    Typesetting.typeset(turned ?? dressed, again.success, rows, request.data.truncated),
+    Theme.config
+  )
 
   const scene = await layOut(final)
   if (Result.isFailure(scene)) return refused(scene.failure)

@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { fork, type ChildProcess } from "node:child_process"
 import { createRequire } from "node:module"
+import { Socket } from "node:net"
 import { Reply, type Request } from "./Protocol.ts"
 
 /** The process ended in the middle of a drawing: it ran out of memory, or was killed. */
@@ -76,7 +77,8 @@ const listen = (child: ChildProcess): (() => string) => {
 
 /** Keeps the server's event loop alive exactly while it waits: an idle process does not keep a program running. */
 const hold = (child: ChildProcess, busy: boolean): void => {
-  const { channel } = child
+  const { channel, stderr } = child
+  if (stderr instanceof Socket) stderr.unref()
   if (busy) {
     child.ref()
     channel?.ref()
