@@ -61,6 +61,8 @@ export class CastellanHttp extends Context.Service<
     readonly app: RequestBoundary.HttpApp
     /** Ends every stream, so that clients resume elsewhere; for a server that stops. */
     readonly endStreams: Effect.Effect<void>
+    /** How many streams there are, and what they take. */
+    readonly streams: Effect.Effect<RunBroadcast.BroadcastState>
   }
 >()("@castellan/http/CastellanHttp") {}
 
@@ -111,11 +113,14 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
           return router.addAll(added)
         }
       })
-      yield* Layer.build(Layer.provide(routes(options), Layer.succeed(HttpRouter.HttpRouter, recording)))
+      yield* Layer.build(
+        routes(options).pipe(
+          Layer.provide(Layer.succeed(HttpRouter.HttpRouter, recording)),
+          Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limits.maxBodyBytes)))
+        )
+      )
 
-      const routed = router
-        .asHttpEffect()
-        .pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limits.maxBodyBytes)))
+      const routed = router.asHttpEffect()
       const inTime = Effect.timeoutOrElse(routed, {
         duration: limits.requestTimeout,
         orElse: () => Effect.succeed(ErrorResponse.timeout)
@@ -123,7 +128,11 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
       const bounded = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
         waitsForRun(request) ? routed : inTime
       )
-      return CastellanHttp.of({ app: RequestBoundary.make(bounded, table), endStreams: broadcast.close })
+      return CastellanHttp.of({
+        app: RequestBoundary.make(bounded, table),
+        endStreams: broadcast.close,
+        streams: broadcast.state
+      })
     })
   ).pipe(
     Layer.provide(RunBroadcast.layer),

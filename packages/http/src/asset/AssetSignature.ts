@@ -68,7 +68,7 @@ export class AssetSignature extends Context.Service<
 const isAssetId = Schema.is(AssetId)
 const isAssetFormat = Schema.is(AssetFormat)
 
-const isSecond = (text: string): boolean => /^[1-9][0-9]{9}$/.test(text)
+const isSecond = (text: string): boolean => /^[0-9]{1,12}$/.test(text)
 
 /** Makes and checks addresses with a secret. Dies when the secret is too short to be one. */
 export const layer = (options: AssetSignatureOptions): Layer.Layer<AssetSignature> =>

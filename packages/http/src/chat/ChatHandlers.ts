@@ -15,15 +15,14 @@ import type { Run } from "@castellan/core/run/Run"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as Multipart from "effect/http/Multipart"
 import * as Stream from "effect/Stream"
 import { AssetSignature } from "../asset/AssetSignature.ts"
 import { HttpLimits } from "../HttpLimits.ts"
 import { declared } from "../request/DeclaredFailures.ts"
 import { positionAfter } from "../stream/EventFrame.ts"
-import * as FollowerBody from "../stream/FollowerBody.ts"
 import { RunBroadcast } from "../stream/RunBroadcast.ts"
+import * as StreamResponse from "../stream/StreamResponse.ts"
 
 /** A body as it was decoded: JSON, or the parts of a form. */
 type AskPayload = AskRequest.AskRequest | Stream.Stream<Multipart.Part, Multipart.MultipartError>
@@ -47,14 +46,8 @@ export const layer = HttpApiBuilder.group(
 
     const sign = Effect.map(Clock.currentTimeMillis, signature.signer)
 
-    const stream = Effect.fnUntraced(function* (
-      request: HttpServerRequest.HttpServerRequest,
-      run: Run,
-      number: number,
-      received: number
-    ) {
-      return FollowerBody.respond(request, yield* broadcast.follow({ id: run.id, number }, received))
-    })
+    const stream = (run: Run, number: number, received: number) =>
+      Effect.map(broadcast.follow({ id: run.id, number }, received), StreamResponse.make)
 
     /** The run that a follower of a chat is sent, and how much of it the follower has. */
     const resume = Effect.fnUntraced(function* (id: ChatId, lastEventId: number) {
@@ -81,9 +74,9 @@ export const layer = HttpApiBuilder.group(
       }),
 
       askStream: Effect.fnUntraced(
-        function* ({ payload, request }) {
+        function* ({ payload }) {
           const run = yield* chats.ask(yield* questionOf(payload))
-          return yield* stream(request, run, yield* chats.numberOf(run), 0)
+          return yield* stream(run, yield* chats.numberOf(run), 0)
         },
         declared("InvalidRequest", "PermissionDenied", "NotFound", "Conflict")
       ),
@@ -107,9 +100,9 @@ export const layer = HttpApiBuilder.group(
       ),
 
       follow: Effect.fnUntraced(
-        function* ({ headers, params, request }) {
+        function* ({ headers, params }) {
           const { number, received, run } = yield* resume(params.id, resumeAfter(headers))
-          return yield* stream(request, run, number, received)
+          return yield* stream(run, number, received)
         },
         declared("InvalidRequest", "PermissionDenied", "NotFound")
       ),

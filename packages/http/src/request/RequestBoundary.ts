@@ -25,6 +25,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Multipart from "effect/http/Multipart"
 import type * as Scope from "effect/Scope"
+import * as StreamResponse from "../stream/StreamResponse.ts"
 import * as ErrorResponse from "./ErrorResponse.ts"
 import * as RequestId from "./RequestId.ts"
 import type { RouteTable } from "./RouteTable.ts"
@@ -140,7 +141,7 @@ export const make = (routes: HttpApp<unknown>, table: RouteTable): HttpApp =>
 
     const handled = request.method === "OPTIONS" ? Effect.succeed(options(request.url, table)) : routes
     return Effect.matchCauseEffect(handled, {
-      onSuccess: (response) => Effect.succeed(complete(response, requestId)),
+      onSuccess: (response) => StreamResponse.send(request, complete(response, requestId)),
       onFailure: answer
     }).pipe(Effect.annotateLogs("request_id", requestId))
   })

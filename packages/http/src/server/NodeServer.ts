@@ -4,6 +4,7 @@
  * Source: decisions.md §1, §2; performance.md §4.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -76,7 +77,10 @@ const attach = (
   handle: (request: IncomingMessage, response: ServerResponse) => void,
   maxBodyBytes: number
 ): void => {
+  /** The last exchange of each connection. */
+  const exchanges = new WeakMap<Duplex, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
   const guarded = (request: IncomingMessage, response: ServerResponse): void => {
+    exchanges.set(request.socket, { request, response })
     if (namesOneHost(request)) handle(request, response)
     else RawResponse.refuse(request, response, 400, "host: must be sent exactly once")
   }
@@ -94,7 +98,12 @@ const attach = (
     RawResponse.refuse(request, response, 417, "expect: must be 100-continue")
   )
   server.on("connect", (_request, socket) => RawResponse.end(socket, 405, "method: CONNECT is not served here"))
-  server.on("clientError", (error, socket) => RawResponse.end(socket, ...RawResponse.ofClientError(error)))
+  server.on("clientError", (error, socket) => {
+    const last = exchanges.get(socket)
+    // What is wrong is in the body of a request that was answered already: a second answer would be to nothing.
+    if (last !== undefined && !last.request.complete && last.response.headersSent) RawResponse.close(socket)
+    else RawResponse.end(socket, ...RawResponse.ofClientError(error))
+  })
 }
 
 const listen = (server: Server, host: string, port: number): Effect.Effect<number, ListenError> =>

@@ -31,20 +31,28 @@ export const refuse = (request: IncomingMessage, response: ServerResponse, statu
 /** Time for the client to read the response before the connection is cut, in milliseconds. */
 const lingering = 500
 
-/** Answers on a socket that carries no request, and ends it. */
-export const end = (socket: Duplex, status: number, message: string): void => {
+/** Ends a connection, with a last word if there is one, and cuts it when the client does not let go. */
+const hangUp = (socket: Duplex, last: string): void => {
   if (socket.destroyed || !socket.writable) {
     socket.destroy()
     return
   }
-  const { body, headers } = render(message, RequestId.of(undefined))
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Error"}\r\n${lines.join("")}\r\n${body}`)
+  socket.end(last)
   // What the client still sends is not read, and would reset the connection before it has read the answer.
   const timer = setTimeout(() => socket.destroy(), lingering)
   timer.unref()
   socket.once("close", () => clearTimeout(timer))
 }
+
+/** Answers on a socket that carries no request, and ends it. */
+export const end = (socket: Duplex, status: number, message: string): void => {
+  const { body, headers } = render(message, RequestId.of(undefined))
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  hangUp(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Error"}\r\n${lines.join("")}\r\n${body}`)
+}
+
+/** Ends a connection that has had its answer. */
+export const close = (socket: Duplex): void => hangUp(socket, "")
 
 /** What Node says is wrong with what came over a connection, as a status and a message. */
 export const ofClientError = (error: NodeJS.ErrnoException): readonly [status: number, message: string] => {

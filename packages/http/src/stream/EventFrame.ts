@@ -10,6 +10,7 @@
 import type { SignAsset } from "@castellan/api/asset/AssetWire"
 import * as ChatStreamFrame from "@castellan/api/chat/ChatStreamFrame"
 import type { RunLogEntry } from "@castellan/core/run/RunEvent"
+import { Piece } from "./FrameBuffer.ts"
 
 /** Events that a run can have at most: text is gathered, so that a run of hours has a fraction of it. */
 const eventsOfRun = 1_000_000
@@ -44,7 +45,7 @@ export const encoder =
  * The frame that ends the stream of a run whose log cannot be followed any further. It has no id: a client that
  * resumes goes on after the last event that it has really seen.
  */
-export const broken: Uint8Array = Buffer.from('data: {"type":"done","status":"failed","error":"internal"}\n\n')
+export const broken = new Piece(Buffer.from('data: {"type":"done","status":"failed","error":"internal"}\n\n'))
 
 /** The comment that keeps a connection open, and carries the headers of a response whose first event is yet to come. */
-export const comment: Uint8Array = Buffer.from(ChatStreamFrame.heartbeat)
+export const comment = new Piece(Buffer.from(ChatStreamFrame.heartbeat))

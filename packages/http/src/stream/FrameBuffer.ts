@@ -6,9 +6,27 @@
  * good for as long as a socket holds them.
  */
 
+/** Bytes that are sent as they are to everybody who lacks them. */
+export class Piece {
+  readonly bytes: Uint8Array
+  private framed: Uint8Array | undefined
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  /** The same as a chunk of HTTP/1.1's chunked encoding: made once, too, and one write on every socket. */
+  get chunk(): Uint8Array {
+    this.framed ??= Buffer.concat([Buffer.from(`${this.bytes.length.toString(16)}\r\n`), this.bytes, lineEnd])
+    return this.framed
+  }
+}
+
+const lineEnd = Buffer.from("\r\n")
+
 /** Frames that a follower lacks. */
 export interface Frames {
-  readonly bytes: Uint8Array
+  readonly piece: Piece
   /** The number of the last of the frames. */
   readonly to: number
 }
@@ -17,10 +35,10 @@ export interface Frames {
 const initialSize = 4 * 1024
 
 /**
- * Bytes of one view at most, unless a single frame has more. A follower that lags far behind is written to in pieces
- * of this size, so that its socket does not report the whole as queued.
+ * Bytes of one piece at most, unless a single frame has more: what a follower that lags far behind has waiting in its
+ * socket.
  */
-const maximumView = 256 * 1024
+const maximumPiece = 64 * 1024
 
 /** The frames of one run. They are numbered from 1, like the entries of its log. */
 export class FrameBuffer {
@@ -28,7 +46,7 @@ export class FrameBuffer {
   /** Where each frame ends; the frame of number n ends at `ends[n]`. */
   private readonly ends: Array<number> = [0]
   /** The last view: followers that are in step get the very same object. */
-  private last: Frames & { readonly from: number } = { from: -1, to: -1, bytes: this.stretch }
+  private last: Frames & { readonly from: number } = { from: -1, to: -1, piece: new Piece(this.stretch) }
 
   /** How many frames there are. */
   get count(): number {
@@ -66,11 +84,11 @@ export class FrameBuffer {
     if (this.last.from === from && this.last.to === this.count) return this.last
     const start = this.end(from)
     let to = this.count
-    if (this.end(to) - start > maximumView) {
+    if (this.end(to) - start > maximumPiece) {
       to = from + 1
-      while (to < this.count && this.end(to + 1) - start <= maximumView) to += 1
+      while (to < this.count && this.end(to + 1) - start <= maximumPiece) to += 1
     }
-    this.last = { from, to, bytes: this.stretch.subarray(start, this.end(to)) }
+    this.last = { from, to, piece: new Piece(this.stretch.subarray(start, this.end(to))) }
     return this.last
   }
 

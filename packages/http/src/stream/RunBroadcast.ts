@@ -129,7 +129,7 @@ export const layer: Layer.Layer<RunBroadcast, never, AssetSignature | RunLog> = 
       const now = yield* Clock.currentTimeMillis
       feed.refresh(staleBefore(now), now)
       if (closing) feed.close()
-      return feed.join(received)
+      return feed.follower(received, now)
     })
 
     const forget = (id: RunId) => {

@@ -7,12 +7,12 @@
  */
 import type { RunLogEntry } from "@castellan/core/run/RunEvent"
 import { comment, type EncodeFrame } from "./EventFrame.ts"
-import { FrameBuffer, type Frames } from "./FrameBuffer.ts"
+import { FrameBuffer, type Frames, type Piece } from "./FrameBuffer.ts"
 
 /** What a connection reads from. */
 export interface Follower {
-  /** The bytes that are there and were not taken yet; nothing when there are none now. */
-  readonly take: () => Uint8Array | undefined
+  /** What is there and was not taken yet; nothing when there is nothing now. There may be more at once. */
+  readonly take: () => Piece | undefined
   /** Whether everything was taken, and no more will come. */
   readonly isAtEnd: () => boolean
   /** Calls back once, when there is something to take or the end is reached. Asking again replaces the question. */
@@ -27,18 +27,22 @@ class Following implements Follower {
   /** Whether a comment is due. The first flushes the headers, where no frame is there to do it. */
   commentDue = true
   private wake: (() => void) | undefined
+  private isHere = false
 
   constructor(feed: RunFeed, position: number) {
     this.feed = feed
     this.position = position
   }
 
-  readonly take = (): Uint8Array | undefined => {
+  readonly take = (): Piece | undefined => {
+    // Counted from the first piece on: a response that is never sent, because its client left before, has no follower.
+    if (!this.isHere) this.feed.arrive(this)
+    this.isHere = true
     if (this.position < this.feed.count) {
-      const { bytes, to } = this.feed.after(this.position)
+      const { piece, to } = this.feed.after(this.position)
       this.position = to
       this.commentDue = false
-      return bytes
+      return piece
     }
     const epilogue = this.feed.epilogue
     if (epilogue !== undefined && this.position === this.feed.count) {
@@ -55,7 +59,7 @@ class Following implements Follower {
 
   readonly wait = (wake: () => void): void => {
     this.wake = wake
-    this.feed.waiting.add(this)
+    this.feed.waiting.push(this)
   }
 
   readonly leave = (): void => {
@@ -77,13 +81,13 @@ export class RunFeed {
   private frames = new FrameBuffer()
   private closed = false
   private readonly followers = new Set<Following>()
-  /** Followers that have taken everything. */
-  waiting = new Set<Following>()
+  /** Followers that have taken everything. One that has left stays until the next time they are woken. */
+  waiting: Array<Following> = []
   /** Entries whose frames hold addresses that expire, and when the oldest of them was encoded. */
   private readonly signed: Array<RunLogEntry> = []
   private signedAt = Number.POSITIVE_INFINITY
-  /** Bytes that end the stream of a run whose log could not be followed to its end. */
-  epilogue: Uint8Array | undefined
+  /** What ends the stream of a run whose log could not be followed to its end. */
+  epilogue: Piece | undefined
   /** Who has asked for the feed and does not follow yet. */
   arriving = 0
   /** When the last follower left; a feed that nobody has followed yet was left when it was made. */
@@ -149,24 +153,27 @@ export class RunFeed {
   }
 
   /** Ends every stream here, without an end of the run: the clients can resume. `epilogue` is sent last. */
-  close(epilogue?: Uint8Array): void {
+  close(epilogue?: Piece): void {
     if (this.closed) return
     this.closed = true
     this.epilogue = epilogue
     this.rouse()
   }
 
-  /** Follows after the frame of a number. */
-  join(after: number): Follower {
-    const follower = new Following(this, after)
+  /** Someone who follows after the frame of a number. They are counted when they take their first piece. */
+  follower(after: number, now: number): Follower {
+    this.leftAt = now
+    return new Following(this, after)
+  }
+
+  /** A follower is there. */
+  arrive(follower: Following): void {
     this.followers.add(follower)
-    return follower
   }
 
   /** A follower has left. */
   leave(follower: Following): void {
     this.followers.delete(follower)
-    this.waiting.delete(follower)
   }
 
   /** Sends a comment to everybody who waits. */
@@ -176,10 +183,9 @@ export class RunFeed {
   }
 
   private rouse(): void {
-    if (this.waiting.size === 0) return
     const waiting = this.waiting
     // Those who wait again on being woken wait for the next time.
-    this.waiting = new Set()
+    this.waiting = []
     for (const follower of waiting) follower.rouse()
   }
 }
