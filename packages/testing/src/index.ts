@@ -3,6 +3,9 @@
 /** What every adapter of the `ChartRenderer` port does, whichever library draws: a specification and a result become pictures that stand alone, and what is wrong with a specification is said in words that its author can use. */
 export * as ChartRendererContract from "./chart/ChartRendererContract.ts"
 
+/** What every adapter of the `ConnectorDriver` port does, whichever source is behind it. */
+export * as ConnectorDriverContract from "./connector/ConnectorDriverContract.ts"
+
 /** A conversation as a client has it: questions asked on somebody's behalf, and what their runs tell, to the end. */
 export * as Conversation from "./fixture/Conversation.ts"
 
