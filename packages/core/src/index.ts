@@ -30,6 +30,9 @@ export * as Principal from "./access/Principal.ts"
 /** The analyst: the loop from a question to its answer. */
 export * as Analyst from "./analyst/Analyst.ts"
 
+/** What was asked and answered before in a chat, as a model reads it. */
+export * as History from "./analyst/History.ts"
+
 /** The standing instructions of a run, for any model. */
 export * as Instructions from "./analyst/Instructions.ts"
 

@@ -267,7 +267,7 @@ describe("the tools of a run", () => {
         resultsOf(turn).map((result) => result.content),
         [
           'the connector "warehouse" is not available; available are: other',
-          "the connector of this source is not available to you",
+          'there is no source "sales"; there are: none',
           '{"sources":[]}'
         ]
       )

@@ -28,6 +28,7 @@ import { OntologyStore } from "../ontology/OntologyStore.ts"
 import { addUsage, type Run, type RunUsage } from "../run/Run.ts"
 import { RunLimits } from "../run/RunLimits.ts"
 import { RunLog } from "../run/RunLog.ts"
+import { historyOf } from "./History.ts"
 import { instructions } from "./Instructions.ts"
 import * as Message from "./Message.ts"
 import * as ResultShelf from "./ResultShelf.ts"
@@ -107,21 +108,14 @@ export const layer: Layer.Layer<
       return context
     })
 
-    /** What was asked and answered before in this chat. */
     const history = Effect.fnUntraced(function* (run: Run) {
-      const messages: Array<ModelMessage> = []
       const runs = yield* chats.runs(run.organizationId, run.chatId)
-      for (const earlier of runs.filter((candidate) => candidate.id !== run.id)) {
-        const { messages: said } = Transcript.ofEntries(yield* log.read(earlier.id, 0))
-        for (const message of said) {
-          messages.push(
-            message.role === "user"
-              ? ModelMessage.cases.Question.make({ text: message.content })
-              : ModelMessage.cases.Answer.make({ text: message.content, toolCalls: [] })
-          )
-        }
-      }
-      return messages
+      const earlier = runs.filter((candidate) => candidate.id !== run.id)
+      const logs = yield* Effect.forEach(earlier, (candidate) => log.read(candidate.id, 0))
+      return historyOf(
+        logs.map((entries) => Transcript.ofEntries(entries)),
+        limits.historyCharacters
+      )
     })
 
     const converse = Effect.fnUntraced(function* (

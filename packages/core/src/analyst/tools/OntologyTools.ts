@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import { CellContent } from "../../chat/Cell.ts"
 import type { ConnectorDriver } from "../../connector/ConnectorDriver.ts"
+import type { OntologySource } from "../../ontology/Ontology.ts"
 import type { OntologyEngine } from "../../ontology/OntologyEngine.ts"
 import type { RunContext } from "../RunContext.ts"
 import { step } from "../Step.ts"
@@ -23,28 +24,50 @@ const asToolFailure = (error: { readonly message: string }) => new ToolFailure({
 const isUsable = (context: RunContext, connector: string): boolean =>
   context.connectors.some((usable) => usable.name === connector)
 
+/** The sources of the model that the run may use. */
+const usableSources = (context: RunContext, engine: OntologyEngine["Service"]) =>
+  engine.describe(context.ontology).pipe(
+    Effect.map((sources) => sources.filter((source) => isUsable(context, source.connector))),
+    Effect.mapError(asToolFailure)
+  )
+
+/** The source of a name. One that does not exist and one that the run may not use read the same. */
+const sourceNamed = (
+  sources: ReadonlyArray<OntologySource>,
+  name: string
+): Effect.Effect<OntologySource, ToolFailure> => {
+  const found = sources.find((candidate) => candidate.name === name)
+  if (found !== undefined) return Effect.succeed(found)
+  const names = sources.map((candidate) => candidate.name).join(", ") || "none"
+  return Effect.fail(new ToolFailure({ message: `there is no source ${JSON.stringify(name)}; there are: ${names}` }))
+}
+
 /** `describe_ontology`: the sources of the model that the run may use. */
 const describeOntology = (context: RunContext, { engine }: OntologyToolPorts): BoundTool =>
   bind(
     DescribeOntology,
     Effect.fnUntraced(function* ({ source }) {
-      const all = yield* Effect.mapError(engine.describe(context.ontology), asToolFailure)
-      const sources = all.filter((candidate) => isUsable(context, candidate.connector))
-      if (source === undefined) return { sources }
-      const found = sources.filter((candidate) => candidate.name === source)
-      if (found.length === 0) {
-        const names = sources.map((candidate) => candidate.name).join(", ") || "none"
-        return yield* new ToolFailure({ message: `there is no source ${JSON.stringify(source)}; there are: ${names}` })
-      }
-      return { sources: found }
+      const sources = yield* usableSources(context, engine)
+      return { sources: source === undefined ? sources : [yield* sourceNamed(sources, source)] }
     })
   )
+
+/**
+ * For a run that may not use every connector: the query must begin with a source that it may use, before it is
+ * compiled, because a compiler's errors tell of the fields of any source.
+ */
+const begin = Effect.fnUntraced(function* (context: RunContext, engine: OntologyEngine["Service"], query: string) {
+  if (context.ontology.connectors.every((connector) => isUsable(context, connector.name))) return
+  const name = /^\s*run:\s*(`[^`]*`|[^\s`({[>-]+)/u.exec(query)?.[1]
+  yield* sourceNamed(yield* usableSources(context, engine), name ?? "")
+})
 
 /** `query_ontology`: compiles a query, shows the statement that it became, and runs it. */
 const queryOntology = (context: RunContext, { driver, engine }: OntologyToolPorts): BoundTool =>
   bind(QueryOntology, ({ query, title }) =>
     step(context, { title, content: CellContent.cases.OntologyQuery.make({ query }) }, (_cellId, reveal) =>
       Effect.gen(function* () {
+        yield* begin(context, engine, query)
         const prepared = yield* Effect.mapError(engine.prepare(context.ontology, query), asToolFailure)
         if (!isUsable(context, prepared.connector.name)) {
           return yield* new ToolFailure({ message: "the connector of this source is not available to you" })
