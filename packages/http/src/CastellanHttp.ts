@@ -5,6 +5,15 @@
  * - `toWebHandler` turns it into a `(Request) => Promise<Response>` for any framework.
  * - `mount` puts it under a prefix of a host's own router.
  *
+ * The layers of a server:
+ *
+ * ```ts
+ * NodeServer.layer({ port: 8080 }).pipe(
+ *   Layer.provide(CastellanHttp.layer({ assetSecret })),
+ *   Layer.provide(Castellan.layer()), // the use cases of the core, over a host's stores and ports
+ * )
+ * ```
+ *
  * Source: architecture.md §1; decisions.md §1.
  */
 import { Api } from "@castellan/api/Api"

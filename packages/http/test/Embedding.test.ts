@@ -10,7 +10,8 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Scope, Stream } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
-import { createServer } from "node:http"
+import { Agent, createServer, get } from "node:http"
+import { connect } from "node:net"
 import * as Site from "./support/Site.ts"
 
 const options = { assetSecret: Site.assetSecret }
@@ -240,14 +241,23 @@ describe("a server that stops", () => {
         const run = yield* Site.stalledRun
         const reading = yield* Site.read(`/v2/chats/${run.chatId}/stream`)
         yield* reading.until((text) => text.includes("metadata"))
-        // A connection that idles must not hold anything up.
-        const idle = yield* Site.read("/healthz")
-        yield* idle.end
-        yield* Scope.close(scope, Exit.void)
+        // Connections that are kept, and ones that were opened for later, must not hold anything up.
+        const { port } = yield* Site.Site
+        const agent = new Agent({ keepAlive: true })
+        yield* Effect.callback<void>((resume) => {
+          get({ port, path: "/healthz", agent }, (response) => response.resume().on("end", () => resume(Effect.void)))
+        })
+        const silent = connect(port)
+        yield* Effect.callback<void>((resume) => {
+          silent.once("connect", () => resume(Effect.void))
+        })
+        yield* Site.call("/healthz")
+        yield* Effect.timeout(Scope.close(scope, Exit.void), "5 seconds")
+        agent.destroy()
+        silent.destroy()
         const { complete, text } = yield* reading.end
         assert.isTrue(complete)
         assert.notInclude(text, '"done"')
-        const { port } = yield* Site.Site
         const refused = yield* Effect.exit(Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/healthz`)))
         assert.isTrue(Exit.isFailure(refused))
       }).pipe(Effect.provide(context))

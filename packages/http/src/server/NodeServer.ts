@@ -4,6 +4,7 @@
  * Source: decisions.md §1, §2; performance.md §4.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Context from "effect/Context"
@@ -71,15 +72,21 @@ const namesOneHost = (request: IncomingMessage): boolean => {
   return hosts === 1 || (hosts === 0 && request.httpVersion === "1.0")
 }
 
-/** Puts the application behind the guards of a server. */
+/** Puts the application behind the guards of a server, and answers with the connections that have asked for nothing. */
 const attach = (
   server: Server,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
   maxBodyBytes: number
-): void => {
+): ReadonlySet<Socket> => {
+  const silent = new Set<Socket>()
+  server.on("connection", (socket: Socket) => {
+    silent.add(socket)
+    socket.once("close", () => silent.delete(socket))
+  })
   /** The last exchange of each connection. */
   const exchanges = new WeakMap<Duplex, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
   const guarded = (request: IncomingMessage, response: ServerResponse): void => {
+    silent.delete(request.socket)
     exchanges.set(request.socket, { request, response })
     if (namesOneHost(request)) handle(request, response)
     else RawResponse.refuse(request, response, 400, "host: must be sent exactly once")
@@ -104,6 +111,7 @@ const attach = (
     if (last !== undefined && !last.request.complete && last.response.headersSent) RawResponse.close(socket)
     else RawResponse.end(socket, ...RawResponse.ofClientError(error))
   })
+  return silent
 }
 
 const listen = (server: Server, host: string, port: number): Effect.Effect<number, ListenError> =>
@@ -154,11 +162,13 @@ export const layer = (options: NodeServerOptions = {}): Layer.Layer<NodeServer, 
       })
 
       const requests = yield* Scope.make("parallel")
-      attach(server, yield* NodeHttpServer.makeHandler(app, { scope: requests }), maxBodyBytes)
+      const silent = attach(server, yield* NodeHttpServer.makeHandler(app, { scope: requests }), maxBodyBytes)
       const port = yield* listen(server, host, options.port ?? 0)
       yield* Effect.addFinalizer(() =>
         Effect.gen(function* () {
           yield* endStreams
+          // Node counts a connection that has sent nothing yet as busy.
+          for (const socket of silent) socket.destroy()
           const drained = yield* Effect.timeoutOption(drain(server), options.shutdownTimeout ?? Duration.seconds(10))
           yield* Scope.close(requests, Exit.void)
           yield* drained._tag === "Some" ? Effect.void : Effect.timeoutOption(drain(server), Duration.seconds(1))
