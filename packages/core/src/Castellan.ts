@@ -3,6 +3,7 @@
  */
 import type * as Digest from "effect/crypto/Digest"
 import type * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Authentication from "./access/Authentication.ts"
 import * as Analyst from "./analyst/Analyst.ts"
@@ -38,7 +39,7 @@ export type Ports =
 
 /** How a deployment differs from the default one. */
 export interface CastellanOptions extends InProcessRunner.InProcessRunnerOptions {
-  /** Bounds of runs that differ from `RunLimits`' own. */
+  /** Bounds of runs that differ from those of the context (`RunLimits`). */
   readonly limits?: Partial<RunLimits>
 }
 
@@ -48,5 +49,10 @@ export const layer = (options: CastellanOptions = {}): Layer.Layer<UseCases, nev
     Layer.provideMerge(InProcessRunner.layer(options)),
     Layer.provideMerge(Analyst.layer),
     Layer.provideMerge(Layer.mergeAll(Connectors.layer, Models.layer)),
-    Layer.provide(Layer.succeed(RunLimits, { ...RunLimits.defaultValue(), ...options.limits }))
+    Layer.provide(
+      Layer.effect(
+        RunLimits,
+        Effect.map(RunLimits, (given) => ({ ...given, ...options.limits }))
+      )
+    )
   )

@@ -267,7 +267,7 @@ describe("the tools of a run", () => {
         resultsOf(turn).map((result) => result.content),
         [
           'the connector "warehouse" is not available; available are: other',
-          'there is no source "sales"; there are: none',
+          "query:1:6: reference to undefined source sales",
           '{"sources":[]}'
         ]
       )

@@ -156,6 +156,70 @@ describe("a name that is nearly right", () => {
   )
 })
 
+describe("for whoever may not use every connector", () => {
+  const people = new Connector({ ...connector, id: ConnectorId.make(2), name: ConnectorName.make("hr") })
+  const both: OntologyInput = {
+    files: [
+      { path: "sales.malloy", content: "source: sales is warehouse.table('sales') extend { measure: n is count() }" },
+      {
+        path: "people.malloy",
+        content: [
+          "source: layoffs is hr.table('sales') extend { measure: secret_count is count() }",
+          "query: layoffs_by_region is layoffs -> { group_by: region; aggregate: secret_count }"
+        ].join("\n")
+      }
+    ],
+    connectors: [connector, people],
+    visible: ["warehouse"]
+  }
+
+  it.effect("what is over the others is not there, and no error or suggestion tells of it", () =>
+    Effect.gen(function* () {
+      const { driver } = yield* counting(schema(["region", "VARCHAR"]))
+      yield* Effect.gen(function* () {
+        const engine = yield* OntologyEngine
+        const { visible: _, ...whole } = both
+        assert.sameMembers(
+          (yield* engine.describe(whole)).map(({ name }) => name),
+          ["layoffs", "sales"]
+        )
+        assert.include((yield* engine.prepare(whole, "run: layoffs_by_region")).sql, "region")
+        assert.deepStrictEqual(
+          (yield* engine.describe(both)).map(({ name }) => name),
+          ["sales"]
+        )
+        assert.include((yield* engine.prepare(both, "run: sales -> { aggregate: n }")).sql, "COUNT")
+        for (const query of [
+          "run: layoffs -> { aggregate: secret_count }",
+          "run: layoffs_by_region",
+          "run: layoff -> { group_by: x }",
+          "run: sales -> { group_by: secret_cuont }",
+          "run: sales extend { join_one: x is layoffs on region = x.region } -> { group_by: x.region }",
+          "query: q is layoffs -> { group_by: nope }\nrun: sales -> { aggregate: n }",
+          "source: s is layoffs extend { dimension: d is secret_count }\nrun: s -> { group_by: d }"
+        ]) {
+          const { message } = yield* Effect.flip(engine.prepare(both, query))
+          assert.notInclude(message, "hr", query)
+          assert.notInclude(message.replaceAll("'layoffs'", "").replaceAll("'layoffs_by_region'", ""), "layoffs", query)
+          assert.notInclude(message, "secret_count", query)
+        }
+      }).pipe(Effect.provide(Layer.provide(MalloyEngine.layer, driver)))
+    })
+  )
+
+  it.effect("why the model does not compile is not told", () =>
+    Effect.gen(function* () {
+      const { driver } = yield* counting(schema(["region", "VARCHAR"]))
+      yield* Effect.gen(function* () {
+        const engine = yield* OntologyEngine
+        const broken = { ...both, files: [{ path: "people.malloy", content: "source: a is hr.table('salaries')" }] }
+        const { message } = yield* Effect.flip(engine.describe(broken))
+        assert.strictEqual(message, "ontology:1:1: the ontology does not compile")
+      }).pipe(Effect.provide(Layer.provide(MalloyEngine.layer, driver)))
+    })
+  )
+})
+
 describe("types of columns", () => {
   it.effect("each has its kind of field; what Malloy does not know is there, and only to look at", () =>
     Effect.gen(function* () {

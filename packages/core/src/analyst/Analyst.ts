@@ -98,7 +98,8 @@ export const layer: Layer.Layer<
         connectors: usable,
         ontology: {
           files: yield* ontologies.files(run.organizationId),
-          connectors: (yield* connectorStore.list(run.organizationId)).map(({ connector }) => connector)
+          connectors: (yield* connectorStore.list(run.organizationId)).map(({ connector }) => connector),
+          visible: usable.map((connector) => connector.name)
         },
         limits,
         results: yield* ResultShelf.make,

@@ -14,10 +14,7 @@ export interface RunContext {
   readonly run: Run
   /** The connectors that the run may use, and no other. */
   readonly connectors: ReadonlyArray<Connector>
-  /**
-   * The organization's ontology, over all of its connectors: a model is one, and compiles whoever asks. What is over a
-   * connector that the run may not use is neither described nor queried.
-   */
+  /** The organization's ontology, as far as the run may see it. */
   readonly ontology: OntologyInput
   readonly limits: RunLimits
   readonly results: ResultShelf

@@ -38,6 +38,12 @@ export interface PreparedQuery {
 export interface OntologyInput {
   readonly files: ReadonlyArray<OntologyFile>
   readonly connectors: ReadonlyArray<Connector>
+  /**
+   * The names of the connectors that whoever asks may use; absent: all of them. A model is one and compiles whoever
+   * asks, but what is over any other connector is for them not there: it is not described, no query reaches it, and no
+   * error tells of it.
+   */
+  readonly visible?: ReadonlyArray<string>
 }
 
 /**

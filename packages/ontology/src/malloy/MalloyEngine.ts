@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto"
 import type { ConnectorDriver } from "@castellan/core/connector/ConnectorDriver"
-import { OntologyEngine, type OntologyInput } from "@castellan/core/ontology/OntologyEngine"
+import { OntologyEngine, OntologyError, type OntologyInput } from "@castellan/core/ontology/OntologyEngine"
 import * as Cache from "effect/Cache"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -55,6 +55,7 @@ class ModelKey implements Equal.Equal {
 // Malloy's grammar takes a quarter of a second to load: whoever never asks the ontology never waits for it.
 const modelCompiler = Effect.promise(() => import("./internal/ModelCompiler.ts"))
 const queryCompiler = Effect.promise(() => import("./internal/QueryCompiler.ts"))
+const visibleModel = Effect.promise(() => import("./internal/VisibleModel.ts"))
 const fieldFacts = Effect.promise(() => import("./internal/FieldFacts.ts"))
 
 /** An engine with its own bounds. */
@@ -81,15 +82,35 @@ export const layerWith = (options: MalloyEngineOptions): Layer.Layer<OntologyEng
         kept
       )
       return OntologyEngine.of({
-        describe: Effect.fn("OntologyEngine.describe")((input) => Cache.get(descriptions, new ModelKey(input))),
+        describe: Effect.fn("OntologyEngine.describe")(function* (input) {
+          const isVisible = visibility(input)
+          const sources = yield* Effect.mapError(Cache.get(descriptions, new ModelKey(input)), discreet(input))
+          return sources.filter((source) => isVisible.has(source.connector))
+        }),
         prepare: Effect.fn("OntologyEngine.prepare")(function* (input, query) {
-          const compiled = yield* Cache.get(models, new ModelKey(input))
+          const compiled = yield* Effect.mapError(Cache.get(models, new ModelKey(input)), discreet(input))
           const { prepare } = yield* queryCompiler
-          return yield* prepare(compiled, query)
+          const { restrict } = yield* visibleModel
+          return yield* prepare(restrict(compiled, visibility(input)), query)
         })
       })
     })
   )
+
+/** The names of the connectors that whoever asks may use. */
+const visibility = ({ connectors, visible }: OntologyInput): ReadonlySet<string> =>
+  new Set(visible ?? connectors.map(({ name }) => name))
+
+/** Why a model does not compile tells of all its tables: that is for those who may use all its connectors. */
+const discreet =
+  (input: OntologyInput) =>
+  (error: OntologyError): OntologyError => {
+    const isVisible = visibility(input)
+    if (input.connectors.every(({ name }) => isVisible.has(name))) return error
+    return new OntologyError({
+      problems: [{ path: "ontology", line: 1, column: 1, message: "the ontology does not compile" }]
+    })
+  }
 
 /** An engine that keeps 64 models for ten minutes each. */
 export const layer: Layer.Layer<OntologyEngine, never, ConnectorDriver> = layerWith({})

@@ -29,18 +29,21 @@ export const salesSource: OntologySource = {
 const problem = (column: number, message: string) =>
   new OntologyError({ problems: [{ path: "query", line: 1, column, message }] })
 
+/** The connector of a source, if whoever asks may use it. */
+const connectorOf = ({ connectors, visible }: OntologyInput, source: OntologySource) =>
+  connectors.find(
+    ({ name }) => name === source.connector && (visible === undefined || visible.some((seen) => seen === name))
+  )
+
 /** A model of these sources. Whoever may not use a source's connector does not see the source. */
 export const layer = (sources: ReadonlyArray<OntologySource> = [salesSource]): Layer.Layer<OntologyEngine> =>
   Layer.succeed(OntologyEngine, {
-    describe: (input) =>
-      Effect.succeed(
-        sources.filter((source) => input.connectors.some((connector) => connector.name === source.connector))
-      ),
+    describe: (input) => Effect.succeed(sources.filter((source) => connectorOf(input, source) !== undefined)),
     prepare: Effect.fn("ScriptedOntology.prepare")(function* (input: OntologyInput, query: string) {
       const name = /^\s*run:\s*([A-Za-z_]\w*)\s*$/u.exec(query)?.[1]
       if (name === undefined) return yield* problem(1, "expected `run: <source>`")
       const source = sources.find((candidate) => candidate.name === name)
-      const connector = input.connectors.find((candidate) => candidate.name === source?.connector)
+      const connector = source === undefined ? undefined : connectorOf(input, source)
       if (source === undefined || connector === undefined) {
         return yield* problem(6, `reference to undefined source ${name}`)
       }

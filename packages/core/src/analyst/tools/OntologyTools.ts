@@ -21,17 +21,7 @@ export interface OntologyToolPorts {
 
 const asToolFailure = (error: { readonly message: string }) => new ToolFailure({ message: error.message })
 
-const isUsable = (context: RunContext, connector: string): boolean =>
-  context.connectors.some((usable) => usable.name === connector)
-
-/** The sources of the model that the run may use. */
-const usableSources = (context: RunContext, engine: OntologyEngine["Service"]) =>
-  engine.describe(context.ontology).pipe(
-    Effect.map((sources) => sources.filter((source) => isUsable(context, source.connector))),
-    Effect.mapError(asToolFailure)
-  )
-
-/** The source of a name. One that does not exist and one that the run may not use read the same. */
+/** The source of a name. The engine knows only those that the run may use. */
 const sourceNamed = (
   sources: ReadonlyArray<OntologySource>,
   name: string
@@ -47,29 +37,19 @@ const describeOntology = (context: RunContext, { engine }: OntologyToolPorts): B
   bind(
     DescribeOntology,
     Effect.fnUntraced(function* ({ source }) {
-      const sources = yield* usableSources(context, engine)
+      const sources = yield* Effect.mapError(engine.describe(context.ontology), asToolFailure)
       return { sources: source === undefined ? sources : [yield* sourceNamed(sources, source)] }
     })
   )
-
-/**
- * For a run that may not use every connector: the query must begin with a source that it may use, before it is
- * compiled, because a compiler's errors tell of the fields of any source.
- */
-const begin = Effect.fnUntraced(function* (context: RunContext, engine: OntologyEngine["Service"], query: string) {
-  if (context.ontology.connectors.every((connector) => isUsable(context, connector.name))) return
-  const name = /^\s*run:\s*(`[^`]*`|[^\s`({[>-]+)/u.exec(query)?.[1]
-  yield* sourceNamed(yield* usableSources(context, engine), name ?? "")
-})
 
 /** `query_ontology`: compiles a query, shows the statement that it became, and runs it. */
 const queryOntology = (context: RunContext, { driver, engine }: OntologyToolPorts): BoundTool =>
   bind(QueryOntology, ({ query, title }) =>
     step(context, { title, content: CellContent.cases.OntologyQuery.make({ query }) }, (_cellId, reveal) =>
       Effect.gen(function* () {
-        yield* begin(context, engine, query)
         const prepared = yield* Effect.mapError(engine.prepare(context.ontology, query), asToolFailure)
-        if (!isUsable(context, prepared.connector.name)) {
+        // The engine promises it; what a run may query does not rest on one promise.
+        if (!context.connectors.some((usable) => usable.id === prepared.connector.id)) {
           return yield* new ToolFailure({ message: "the connector of this source is not available to you" })
         }
         yield* reveal(
