@@ -392,7 +392,7 @@ const others: ReadonlyArray<Golden> = [
     chart: "point"
   },
   {
-    ask: "cars from Japan heavier than 2800 pounds",
+    ask: "how many cars from Japan are heavier than 2800 pounds",
     sql: `select count(*) from cars where "Origin" = 'Japan' and "Weight_in_lbs" > 2800`
   },
   {

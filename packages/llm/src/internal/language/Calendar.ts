@@ -97,6 +97,7 @@ export const startOf = (text: Day, grain: Grain): Day => {
     case "month":
       return day(parts.year, parts.month)
     case "week":
+      // A week starts on Sunday, as in Malloy. Day 0 of the count, 1 March of year 0, was a Wednesday.
       return plusDays(text, -((((ordinal(text) + 3) % 7) + 7) % 7))
     case "day":
     case "hour":

@@ -5,7 +5,7 @@
 
 /** Words in the names of fields that measure a quality. */
 export const concepts: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
-  ["length", ["distance", "length", "duration", "running time", "runtime", "trip distance", "miles", "delay"]],
+  ["length", ["distance", "length", "duration", "running time", "runtime", "trip distance", "miles"]],
   ["distance", ["distance", "miles", "mileage", "kilometers"]],
   ["price", ["price", "cost", "fare", "budget", "amount"]],
   ["weight", ["weight", "mass", "weight lbs"]],
@@ -47,7 +47,9 @@ export const lessIsBetter: ReadonlySet<string> = new Set(
 
 /** Words in the names of numbers of which more is better. */
 export const moreIsBetter: ReadonlySet<string> = new Set(
-  "rating score gross revenue sale profit income expectancy mpg mileage vote yield".split(" ")
+  "rating score gross revenue sale profit income expectancy mpg mileage gallon economy efficiency punctuality vote yield".split(
+    " "
+  )
 )
 
 /** Words for the same thing in names and questions, so that `dep_delay` is found as departure delay. */

@@ -130,13 +130,13 @@ const phrases: ReadonlyArray<readonly [Operator, string]> = [
   [least("time"), "oldest|earliest|first"],
   [
     comparator(">"),
-    "over|more than|greater than|above|higher than|larger than|bigger than|exceeding|exceeds|exceed|exceeded|in excess of|upwards of|>|beyond|better than"
+    "over|more than|greater than|above|higher than|larger than|bigger than|exceeding|exceeds|exceed|exceeded|in excess of|upwards of|higher|larger|bigger|greater|more|>|beyond|better than"
   ],
   [
     comparator(">="),
     "at least|no less than|not less than|minimum of|a minimum of|>=|at or above|no fewer than|not below|not under"
   ],
-  [comparator("<"), "under|less than|fewer than|below|lower than|smaller than|<"],
+  [comparator("<"), "under|less than|fewer than|below|lower than|smaller than|lower|smaller|fewer|less|<"],
   [
     comparator("<="),
     "at most|no more than|not more than|maximum of|a maximum of|up to|<=|at or below|not over|not above"
@@ -225,16 +225,24 @@ const phrases: ReadonlyArray<readonly [Operator, string]> = [
     "versus|vs|compare|compared|compared to|compared with|comparing|comparison of|comparison between|comparison|in comparison to|in comparison with|difference between|differences between|the difference between|differ between|as opposed to|relative to|side by side|contrast"
   ],
   [
+    { _tag: "Sort", descending: true },
+    "highest first|largest first|biggest first|most first|descending|in descending order|from highest to lowest|from most to least|highest to lowest|sorted descending|in order"
+  ],
+  [
+    { _tag: "Sort", descending: false },
+    "lowest first|smallest first|least first|ascending|in ascending order|from lowest to highest|from least to most|lowest to highest|sorted ascending"
+  ],
+  [
     { _tag: "Negation" },
     "not|except|except for|without|excluding|exclude|excludes|other than|non|but not|apart from|besides|aside from|ignoring|ignore|leaving out|no|isn't|isnt|aren't|arent|wasn't|wasnt|weren't|werent|not in|not from|not of|not by|not including|minus|never|don't|dont|doesn't|doesnt|didn't|didnt|that is not|that are not|outside|outside of"
   ],
   [
     { _tag: "Role", role: "origin" },
-    "from|out of|departing|departing from|departed from|leaving|leaving from|left from|originating in|originating from|starting at|flying from|flying out of|starting from|taking off from"
+    "from|out of|leave|leave from|leaves from|depart|departs|departed|left|departing|departing from|departed from|depart from|take off from|took off from|taking off from|that left from|leaving|leaving from|left from|originating in|originating from|starting at|flying from|flying out of|starting from"
   ],
   [
     { _tag: "Role", role: "destination" },
-    "to|into|arriving|arriving in|arriving at|arrived at|landing|landing in|landing at|bound for|going to|headed to|flying to|flying into|heading to"
+    "to|into|arriving|landed in|landed at|arrived in|arriving in|arriving at|arrived at|landing|landing in|landing at|bound for|going to|headed to|flying to|flying into|heading to"
   ],
   [
     { _tag: "Preposition" },
@@ -280,7 +288,7 @@ const phrases: ReadonlyArray<readonly [Operator, string]> = [
   [{ _tag: "Pronoun" }, "those|them|these|they|that one|the former|the latter"],
   [
     { _tag: "Harmless" },
-    "a|an|the|it|would like|is|are|was|were|be|been|being|am|do|does|did|done|i|me|my|we|us|our|you|your|please|kindly|can|could|would|may|might|want|wants|wanted|need|needs|know|wonder|wondering|curious|there is|there are|there were|there was|are there|were there|is there|was there|did we|do we|do you|can you|could you|would you|hi|hello|hey|thanks|thank you|so|well|um|uh|really|actually|currently|ever|all|any|some|given|overall|data|dataset|data set|information|info|figure|figures|value|values|value of|values of|level|levels|result|results|statistics|stats|s|?|!|:|-|–|—|.|show up|appear|appears|appeared|exist|exists|existed|occur|occurs|occurred|happen|happens|happened|take place|took place|recorded|measured|reported|registered|observed|made|make|makes|fell|come|came|comes|go|went|goes|get|gets|got|see|saw|seen|look|looks|looking|looked like|look like|looks like|contain|contains|contained|include|includes|included|including|use|uses|used|belong|belongs|belonged|respective|respectively|individual|various|specific|certain|particular|corresponding|relevant|answer|question|tell|out|up|if|too|very|quite|roughly|approximately|about how many|kind|sort|if any|here|in the data|in the dataset|in our data|in this data|of the data|in the database|in the data set|for me|with me|let me know|let us|lets|let's|i'd|i'd like|id like|i want|i need|want to know|like to know|would like to know|like to see|want to see|how|how is|how was|how are|how were|how did|how do|how does|how has|how have|there|one|ones|this|its|their|both"
+    "a|an|the|it|would like|is|are|was|were|be|been|being|am|do|does|did|done|i|me|my|we|us|our|you|your|please|kindly|can|could|would|may|might|want|wants|wanted|need|needs|know|wonder|wondering|curious|there is|there are|there were|there was|are there|were there|is there|was there|did we|do we|do you|can you|could you|would you|hi|hello|hey|thanks|thank you|so|well|um|uh|really|actually|currently|ever|all|any|some|given|overall|data|dataset|data set|information|info|figure|figures|value|values|value of|values of|level|levels|result|results|statistics|stats|s|?|!|:|-|–|—|.|show up|appear|appears|appeared|exist|exists|existed|occur|occurs|occurred|happen|happens|happened|take place|took place|recorded|measured|reported|registered|observed|made|make|makes|fell|come|came|comes|go|went|goes|get|gets|got|see|saw|seen|look|looks|looking|looked like|look like|looks like|contain|contains|contained|include|includes|included|including|use|uses|used|belong|belongs|belonged|vary|varies|varied|respective|respectively|individual|various|specific|certain|particular|corresponding|relevant|answer|question|tell|out|up|if|too|very|quite|roughly|approximately|about how many|kind|sort|if any|here|in the data|in the dataset|in our data|in this data|of the data|in the database|in the data set|for me|with me|let me know|let us|lets|let's|i'd|i'd like|id like|i want|i need|want to know|like to know|would like to know|like to see|want to see|how|how is|how was|how are|how were|how did|how do|how does|how has|how have|there|one|ones|this|its|their|both"
   ]
 ]
 

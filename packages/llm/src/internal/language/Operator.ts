@@ -45,6 +45,8 @@ export type Operator =
   | { readonly _tag: "Distribution" }
   | { readonly _tag: "List" }
   | { readonly _tag: "Versus" }
+  /** Which end of the result comes first. */
+  | { readonly _tag: "Sort"; readonly descending: boolean }
   | { readonly _tag: "Negation" }
   | { readonly _tag: "Role"; readonly role: "origin" | "destination" }
   | { readonly _tag: "Preposition" }

@@ -44,6 +44,7 @@ export const correction = (word: string, known: Iterable<string>): string | unde
   let best = limit + 1
   let nearest: string | undefined
   for (const candidate of known) {
+    if (candidate === word) return undefined
     if (candidate[0] !== word[0] || candidate.length < 4) continue
     const apart = distance(word, candidate, Math.min(best, limit))
     if (apart > limit || apart > best) continue

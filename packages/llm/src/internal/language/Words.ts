@@ -49,20 +49,22 @@ const endings = [
   "ion",
   "ly",
   "al",
-  "y",
   "e"
 ]
 
-/** The root of a folded word: what is left when the endings of its family are gone, at least three letters. */
+const undoubled = (word: string): string =>
+  /([b-df-hj-np-tv-z])\1$/.test(word) && word.length > 3 ? word.slice(0, -1) : word
+
+/** The root of a folded word: what is left when one ending of its family is gone, at least three letters. */
 export const root = (word: string): string => {
-  let current = stem(word)
-  for (let round = 0; round < 3; round++) {
-    const ending = endings.find((candidate) => current.endsWith(candidate) && current.length - candidate.length >= 3)
-    if (ending === undefined) break
-    current = current.slice(0, -ending.length)
-  }
-  return /([b-df-hj-np-tv-z])\1$/.test(current) && current.length > 3 ? current.slice(0, -1) : current
+  const base = stem(word)
+  const ending = endings.find((candidate) => base.endsWith(candidate) && base.length - candidate.length >= 3)
+  return undoubled(ending === undefined ? base : base.slice(0, -ending.length))
 }
+
+/** The thing that an adjective is full of: `rainy`, `sunny`, `foggy`. */
+export const nounOf = (word: string): string | undefined =>
+  word.length > 4 && word.endsWith("y") ? undoubled(word.slice(0, -1)) : undefined
 
 /** The words inside an identifier, a label or a phrase: split at marks, underscores and camel humps, then folded. */
 export const wordsOf = (text: string): ReadonlyArray<string> =>

@@ -92,6 +92,8 @@ export interface Summary {
   readonly filters: ReadonlyArray<Filter>
   readonly having: ReadonlyArray<Having>
   readonly ranking?: Ranking
+  /** All groups are wanted, in the order of their number. */
+  readonly sort?: { readonly descending: boolean }
   /** Each group's part of the whole, in percent. */
   readonly share: boolean
   /** The groups themselves are asked for, not numbers of them. */

@@ -230,6 +230,12 @@ const orderOf = (plan: Summary): ReadonlyArray<string> => {
       `limit: ${plan.ranking.limit}`
     ]
   }
+  if (plan.sort !== undefined) {
+    const end = plan.sort.descending ? "desc" : "asc"
+    return [
+      `order_by: ${[`${identifier(first.name)} ${end}`, ...columns.groups.map((column) => `${identifier(column.name)} asc`)].join(", ")}`
+    ]
+  }
   const steady = (column: typeof by): boolean =>
     column.group._tag === "Grain" ||
     column.group._tag === "Bins" ||

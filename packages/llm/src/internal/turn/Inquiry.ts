@@ -83,13 +83,15 @@ export const foundValues = (discoveries: ReadonlyArray<Discovery>): ReadonlyArra
     const together = told.filter((other) => other.source === one.source && other.words === one.words)
     const exact = together.some((other) => other.exact)
     const parts = new Set(together.flatMap((other) => other.values))
-    const single = !exact && parts.size === 1
+    // A plain word is only believed to be a name where it is all of one.
+    const written = /[\p{Lu}\p{N}]/u.test(one.words)
+    const single = written && !exact && parts.size === 1
     return {
       source: one.source,
       field: one.field,
       words: one.words,
       values: exact ? (one.exact ? one.values : []) : single ? one.values : [],
-      near: exact || single ? [] : one.values
+      near: exact || single || !written ? [] : one.values
     }
   })
 }

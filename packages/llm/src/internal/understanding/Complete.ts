@@ -6,7 +6,7 @@ import type { Filter, Group, Measure, Plan, Summary } from "../plan/Plan.ts"
 import { alternativeOf } from "./Alternatives.ts"
 import type { Draft } from "./Draft.ts"
 import { type FieldFacts, nameOf, type SourceFacts } from "./Facts.ts"
-import { isMeasure, isNumber, lowerFirst, moreIsBetterFor, rowCount } from "./Measuring.ts"
+import { isMeasure, isNumber, lowerFirst, moreIsBetterFor, rowCount, rowsOf } from "./Measuring.ts"
 import type { Problem } from "./Problem.ts"
 
 const incomplete = (message: string, alternatives: ReadonlyArray<FieldFacts> = []) =>
@@ -140,6 +140,11 @@ const summary = (draft: Draft): Result.Result<Plan, Problem> =>
       return yield* incomplete("That is more than one computation at a time; ask for one after the other.")
     if ((draft.share || draft.change !== undefined) && measures.length > 1)
       return yield* incomplete("I can do this for one number at a time.")
+    if (draft.share && isPartialCount(facts, measure)) {
+      return yield* incomplete(
+        `A percentage of the ${measure.label} can be read in two ways: how they are divided among the groups, or which part of each group they are. Ask for the ${measure.label} by group, or for the percentage of ${rowsOf(facts)} that are so.`
+      )
+    }
     if (draft.share && !measure.summable)
       return yield* incomplete(`Shares need a number that adds up; the ${measure.label} does not.`)
     if (draft.change !== undefined && draft.groups.some(isTime))
@@ -182,6 +187,7 @@ const summary = (draft: Draft): Result.Result<Plan, Problem> =>
       ...(draft.ranking === undefined
         ? {}
         : { ranking: { descending, limit: draft.limit ?? rankingLimit, asked: draft.limit !== undefined } }),
+      ...(draft.sort === undefined ? {} : { sort: draft.sort }),
       ...(draft.change === undefined ? {} : { change: draft.change }),
       ...(draft.outer === undefined ? {} : { outer: draft.outer }),
       ...(draft.alternative === undefined || draft.ranking === undefined || draft.change !== undefined || draft.share
@@ -231,6 +237,13 @@ const measuresOf = (draft: Draft): Result.Result<ReadonlyArray<Measure>, Problem
   const listing = draft.groups.length > 0 && (draft.target || draft.having.length > 0 || draft.share)
   return Result.succeed(listing || draft.countsRows ? [rowsMeasure] : [])
 }
+
+/** A declared count of some of the rows only. */
+const isPartialCount = (facts: SourceFacts, measure: Measure): boolean =>
+  measure.expression._tag === "Declared" &&
+  measure.expression.facts.kind === "count" &&
+  facts.rowCount !== undefined &&
+  measure.expression.facts !== facts.rowCount
 
 const sameNumber = (left: Measure, right: Measure): boolean =>
   left.expression._tag === right.expression._tag &&

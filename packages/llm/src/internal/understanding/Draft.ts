@@ -31,6 +31,7 @@ export interface Draft {
   readonly columns: ReadonlyArray<FieldFacts>
   readonly order: { readonly facts: FieldFacts; readonly descending: boolean } | undefined
   readonly scatter: readonly [FieldFacts, FieldFacts] | undefined
+  readonly sort: { readonly descending: boolean } | undefined
   /** Rows are ranked, by a number that stands beside them: whether the largest come first. */
   readonly ranked: boolean | undefined
   /** Rows are put in the order of the number that stands beside them. */

@@ -117,11 +117,25 @@ const nameUnit = (words: ReadonlyArray<string>): string | undefined =>
     ? unitNamed(words.at(-1) === "min" ? "minutes" : (words.at(-1) ?? ""))?.name
     : undefined
 
+/** Words for a part of a whole. */
+const shareWords = ["share", "percentage", "percent", "proportion", "fraction"]
+
+/** What people shorten in speech, though the model spells it out. */
+const shortForms: ReadonlyMap<string, string> = new Map(
+  ["temp", "pop", "avg", "max", "min", "pct", "qty"].flatMap((short) =>
+    (abbreviations.get(short) ?? []).map((long) => [long, short] as const)
+  )
+)
+
 /** All ways to say a phrase: abbreviations spelled out, words replaced by others for the same thing. */
 const variants = (words: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
   const found: Array<ReadonlyArray<string>> = [words]
   const spelled = words.map((word) => abbreviations.get(word)?.[0] ?? word)
-  if (spelled.some((word, index) => word !== words[index])) found.push(spelled)
+  const shortened = words.map((word) => shortForms.get(word) ?? word)
+  for (const form of [spelled, shortened]) if (form.some((word, index) => word !== words[index])) found.push(form)
+  if (shareWords.includes(words[0] ?? "") && words[1] === "of") {
+    for (const word of shareWords) if (word !== words[0]) found.push([word, ...words.slice(1)])
+  }
   for (const phrase of found.slice()) {
     const text = ` ${phrase.map(stem).join(" ")} `
     for (const family of equivalents) {

@@ -73,8 +73,14 @@ export const merge = (earlier: Draft, later: Draft): Draft => {
     alternative: newMeasures ? later.alternative : earlier.alternative,
     rows: asksRows,
     columns: later.columns.length > 0 ? later.columns : earlier.columns,
-    order: later.order ?? reordered ?? earlier.order,
+    order:
+      later.order ??
+      reordered ??
+      (earlier.order !== undefined && later.ranked !== undefined
+        ? { ...earlier.order, descending: later.ranked }
+        : earlier.order),
     scatter: later.scatter ?? (newMeasures || newGroups || asksRows ? undefined : earlier.scatter),
+    sort: later.sort ?? earlier.sort,
     ranked: reordered === undefined ? (later.ranked ?? earlier.ranked) : undefined,
     reordered: false,
     countsRows: later.countsRows || (earlier.countsRows && !newMeasures),
@@ -91,6 +97,7 @@ export const saysSomething = (draft: Draft): boolean =>
   draft.ranking !== undefined ||
   draft.ranked !== undefined ||
   draft.limit !== undefined ||
+  draft.sort !== undefined ||
   draft.share ||
   draft.portion.length > 0 ||
   draft.change !== undefined ||

@@ -91,18 +91,49 @@ const beyond = (row: ReadonlyArray<Mention>): Problem | undefined => {
 /** Reads a question over a source. */
 export const interpret = (tokens: ReadonlyArray<Token>, prepared: Prepared, knowledge: Knowledge): Interpretation => {
   const { facts } = prepared
-  const { corrections, mentions: row } = mentions(tokens, prepared.lexicon)
+  const first = mentions(tokens, prepared.lexicon)
+  const firstResult = readTokens(tokens, facts, first.mentions, knowledge)
+  // "late flights" is a measure, but behind "of" it is flights that are late: its words are read one by one.
+  const left = leftWhole(firstResult, first.mentions)
+  const second = left.length === 0 ? undefined : mentions(tokens, prepared.lexicon, left)
+  const secondResult = second === undefined ? firstResult : readTokens(tokens, facts, second.mentions, knowledge)
+  const better = second !== undefined && Result.isSuccess(secondResult)
+  const { corrections, mentions: row } = better ? second : first
   const does = (tag: string): boolean =>
     row.some((mention) => mention.terms.length === 0 && mention.operators.some((operator) => operator._tag === tag))
   return {
     facts,
     mentions: row,
     corrections,
-    result: tokens.length > maxTokens ? Result.fail({ _tag: "TooLong" }) : read(facts, row, knowledge),
+    result: better ? secondResult : firstResult,
     coverage: row.reduce((sum, mention) => sum + weigh(mention), 0),
     continues: does("Continue") || row[0]?.operators.some((operator) => operator._tag === "And") === true,
     points: does("Pronoun")
   }
+}
+
+const readTokens = (
+  tokens: ReadonlyArray<Token>,
+  facts: SourceFacts,
+  row: ReadonlyArray<Mention>,
+  knowledge: Knowledge
+): Result.Result<Draft, Problem | Need> =>
+  tokens.length > maxTokens ? Result.fail({ _tag: "TooLong" }) : read(facts, row, knowledge)
+
+/** Measures of several words that the reading had no use for as a whole. */
+const leftWhole = (
+  result: Result.Result<Draft, Problem | Need>,
+  row: ReadonlyArray<Mention>
+): ReadonlyArray<Mention> => {
+  if (Result.isSuccess(result) || result.failure._tag !== "Leftover") return []
+  const { words } = result.failure
+  return row.filter(
+    (mention) =>
+      mention.tokens.length > 1 &&
+      words.includes(mention.text) &&
+      mention.terms.length > 0 &&
+      mention.terms.every(({ term }) => term._tag === "Field" && term.facts.field.kind === "measure")
+  )
 }
 
 const read = (
@@ -117,6 +148,10 @@ const read = (
     if (unknown !== undefined) return yield* Result.fail(unknown)
     const work = new Work(facts, row, knowledge.today, knowledge.rowsAreNamed.get(facts.source.name))
     work.fragment = knowledge.before !== undefined
+    work.ranksBefore =
+      knowledge.before?.ranking !== undefined ||
+      knowledge.before?.order !== undefined ||
+      knowledge.before?.ranked !== undefined
     chooseTimeField(work)
     yield* readTimes(work, false)
     readCounts(work)
@@ -184,6 +219,7 @@ const draftOf = (work: Work): Draft => ({
   rows: work.rows,
   columns: work.columns,
   order: work.order,
+  sort: work.sort,
   ranked: work.rowsRanked,
   reordered: work.rows && work.rankedBy,
   countsRows: work.countedRows,

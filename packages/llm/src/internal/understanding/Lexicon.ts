@@ -4,7 +4,7 @@
 import type { OntologyField } from "@castellan/core/ontology/Ontology"
 import { grammarWords, operatorsAt } from "../language/Grammar.ts"
 import type { Token } from "../language/Token.ts"
-import { phraseKey, rootKey, wordsOf } from "../language/Words.ts"
+import { nounOf, phraseKey, rootKey, wordsOf } from "../language/Words.ts"
 import type { FieldFacts, SourceFacts } from "./Facts.ts"
 import { unitNamed } from "../language/Units.ts"
 
@@ -177,8 +177,10 @@ export const lexicon = (facts: SourceFacts, found: ReadonlyArray<FoundValue>): L
           matches.push({ length, term: entry.term, cost: entry.cost })
       }
       if (exact.length === 0 && phrase.some((word) => word.length > 3)) {
-        for (const entry of byRoot.get(rootKey(phrase)) ?? []) {
-          matches.push({ length, term: entry.term, cost: entry.cost + rootCost })
+        const noun = phrase.length === 1 ? nounOf(phrase[0] ?? "") : undefined
+        const wider = [...(byRoot.get(rootKey(phrase)) ?? []), ...(noun === undefined ? [] : (byKey.get(noun) ?? []))]
+        for (const entry of wider) {
+          if (entry.spelled === undefined) matches.push({ length, term: entry.term, cost: entry.cost + rootCost })
         }
       }
       if (token.kind === "quoted" || token.possessive) break
@@ -191,6 +193,12 @@ export const lexicon = (facts: SourceFacts, found: ReadonlyArray<FoundValue>): L
 /** "hottest day", "longest flight": the grammar reads them as a question for the day or the flight, not its number. */
 const ranksThings = (phrase: ReadonlyArray<string>, facts: SourceFacts): boolean => {
   const [last = ""] = phrase.slice(-1)
+  // "deaths per year" asks for each year's deaths, whatever a model's synonym makes of it.
+  const per =
+    phrase.length > 2 &&
+    /^(?:per|each|every|a|by)$/.test(phrase.at(-2) ?? "") &&
+    operatorsAt([last], 0).some(({ operator }) => operator._tag === "Grain")
+  if (per) return true
   const superlative = operatorsAt(phrase, 0).some(
     ({ length, operator }) => operator._tag === "Superlative" && length === phrase.length - 1
   )

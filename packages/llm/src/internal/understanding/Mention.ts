@@ -69,6 +69,9 @@ interface Edge {
 
 const unknownCost = 80
 
+/** The cost up to which a term is meant although the grammar knows the same words. */
+const sureCost = 12
+
 /** How much dearer a second meaning of the same words may be and still be kept. */
 const keep = 5
 
@@ -100,6 +103,11 @@ const edgesAt = (
   if (number !== undefined) edge(number.length, 10).number = number
   if (tokens[index]?.kind === "quoted") edge(1, 9).quoted = true
   for (const one of edges.values()) {
+    // "higher" compares; that its root also begins some field's name is an accident.
+    if (one.operators.some((operator) => !["Harmless", "Beyond", "Concept"].includes(operator._tag))) {
+      const sure = one.terms.filter((match) => match.cost <= sureCost || match.term._tag === "Value")
+      one.terms.splice(0, one.terms.length, ...sure)
+    }
     const cheapest = Math.min(...one.terms.map((match) => match.cost))
     const kept = one.terms.filter((match) => match.cost <= cheapest + keep)
     one.terms.splice(0, one.terms.length, ...kept.toSorted((left, right) => left.cost - right.cost))
@@ -107,13 +115,13 @@ const edgesAt = (
   return [...edges.values()]
 }
 
-const isKnown = (edges: ReadonlyArray<Edge>): boolean => edges.length > 0
-
 /** Reads an unknown word as the one known word that is a slip away. */
 const corrected = (token: Token, lexicon: Lexicon): Token | undefined => {
   if (token.kind !== "word") return undefined
-  const known = new Set([...lexicon.words, ...grammarWords])
-  const word = correction(token.word, known) ?? plural(token.word, known)
+  // What the data are about is more likely meant than a word of the grammar that is as near.
+  const word = [lexicon.words, grammarWords]
+    .map((known) => correction(token.word, known) ?? plural(token.word, known))
+    .find((found) => found !== undefined)
   return word === undefined ? undefined : { ...token, word, stem: stem(word) }
 }
 
@@ -122,7 +130,14 @@ const plural = (word: string, known: ReadonlySet<string>): string | undefined =>
   word.endsWith("s") ? correction(word.slice(0, -1), known) : undefined
 
 /** The cheapest row of mentions that accounts for every token. */
-export const mentions = (tokens: ReadonlyArray<Token>, lexicon: Lexicon): Mentions => {
+export const mentions = (
+  tokens: ReadonlyArray<Token>,
+  lexicon: Lexicon,
+  /** Mentions that led nowhere: the same words are not to be read as one again. */
+  without: ReadonlyArray<Mention> = []
+): Mentions => {
+  const isLeft = (from: number, length: number): boolean =>
+    without.some((mention) => mention.tokens.length === length && mention.tokens[0]?.start === tokens[from]?.start)
   const corrections: Array<Correction> = []
   let words = tokens.map((token) => token.word)
   const covered = new Set<number>()
@@ -148,8 +163,9 @@ export const mentions = (tokens: ReadonlyArray<Token>, lexicon: Lexicon): Mentio
   for (let index = 0; index < read.length; index++) {
     const here = best[index]?.cost ?? Number.POSITIVE_INFINITY
     relax(index + 1, here + unknownCost, index, undefined)
-    const edges = edgesAt(read, words, index, lexicon)
-    if (isKnown(edges)) for (const edge of edges) relax(index + edge.length, here + edge.cost, index, edge)
+    for (const edge of edgesAt(read, words, index, lexicon)) {
+      if (!isLeft(index, edge.length)) relax(index + edge.length, here + edge.cost, index, edge)
+    }
   }
   const row: Array<Mention> = []
   for (let at = read.length; at > 0;) {

@@ -184,7 +184,12 @@ const answerToUs = (reply: string, question: string, problem: Problem): string |
   const named = (one: Alternative): boolean =>
     [one.label, one.words].some((text) => phraseKey(wordsOf(text).filter((word) => !filler.has(word))) === key)
   const byPlace = words.length === 1 ? places.findIndex((pattern) => pattern.test(words[0] ?? "")) : -1
-  const chosen = alternatives.find(named) ?? (byPlace === -1 ? undefined : alternatives[byPlace])
+  const begun =
+    words.length === 0 ? [] : alternatives.filter((one) => phraseKey(wordsOf(one.label)).startsWith(`${key} `))
+  const chosen =
+    alternatives.find(named) ??
+    (begun.length === 1 ? begun[0] : undefined) ??
+    (byPlace === -1 ? undefined : alternatives[byPlace])
   if (chosen === undefined) return undefined
   if (problem._tag === "Ambiguous" && problem.words !== "") return replaceWords(question, problem.words, chosen.words)
   if (problem._tag === "Unknown") return replaceWords(question, problem.words[0] ?? "", chosen.words)

@@ -82,6 +82,8 @@ export class Work {
 
   /** The question may lack parts, which the one before has. */
   fragment = false
+  /** The question before ranks, so that this one may turn its ranking round. */
+  ranksBefore = false
   filters: Array<Filter> = []
   having: Array<Having> = []
   groups: Array<Group> = []
@@ -115,6 +117,10 @@ export class Work {
   countedRows = false
   /** The ranking asks for the best or worst: which end that is depends on the measure. */
   judged = false
+  /** Which end of the result comes first, where the question says so. */
+  sort: { readonly descending: boolean } | undefined
+  /** Steps of time are asked for one by one: "per month", "daily". */
+  perStep = false
   /** Groups are ranked, or rows are: the question asks which. */
   target = false
   /** What follows "by" is a number, not a group. */

@@ -29,10 +29,13 @@ export const readGroupings = (work: Work): Result.Result<void, Problem> =>
         work.rankedBy = true
         continue
       }
+      if (!operator.agent && /^(?:per|each|every|for each|for every|in each|in every)$/i.test(marker.mention.text))
+        work.perStep = true
       yield* readList(work, marker, first)
     }
     for (const [slot, operator] of work.all("Grain")) {
       if (!operator.adverb) continue
+      if (!/^by\b/i.test(slot.mention.text)) work.perStep = true
       const group = yield* grainGroup(work, slot, operator.grain)
       addGroup(work, group, slot)
     }
@@ -242,7 +245,7 @@ const isAskedNumber = (work: Work, slot: Slot): boolean => {
 }
 
 /** "car maker": the rows' own name in front of what is asked for only says whose it is. */
-const describesNext = (work: Work, slot: Slot): boolean => {
+export const describesNext = (work: Work, slot: Slot): boolean => {
   const next = work.next(slot)
   return (
     isEntity(slot) && next !== undefined && !next.used && !isEntity(next) && candidates(next, isCategory).length > 0
@@ -262,7 +265,8 @@ export const readTargets = (work: Work): Result.Result<void, Problem> =>
       if (doing(slot, "Superlative") !== undefined || doing(slot, "Aggregate") !== undefined) continue
       const grain = doing(slot, "Grain") !== undefined || doing(slot, "Part") !== undefined
       const category = candidates(slot, isCategory).length > 0
-      const asked = doing(work.previous(slot), "Which") !== undefined || doing(work.previous(slot), "Superlative") !== undefined
+      const asked =
+        doing(work.previous(slot), "Which") !== undefined || doing(work.previous(slot), "Superlative") !== undefined
       if (isEntity(slot) && (grain ? !asked : !category || work.namesRows(slot))) continue
       const discrete = !grain && !category && isAskedNumber(work, slot)
       if (!grain && !category && !discrete) continue

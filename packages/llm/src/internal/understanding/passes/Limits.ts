@@ -157,6 +157,7 @@ const yearsAsNumbers = (work: Work, slot: Slot): Limit | undefined => {
   if (left === undefined || left.index < slot.index - 2 || candidates(left, isNumber).length === 0) return undefined
   if (time?.expression._tag !== "Period" || time.expression.ends === undefined) return undefined
   const [from, to] = time.expression.ends
+  if (isInTheData(work, from.from, to.from)) return undefined
   return {
     slot,
     relation: ">=",
@@ -169,10 +170,24 @@ const yearsAsNumbers = (work: Work, slot: Slot): Limit | undefined => {
   }
 }
 
+/** Whether years lie where the data do: then they are years. */
+const isInTheData = (work: Work, from: string | undefined, to: string | undefined): boolean => {
+  const time = work.timeField ?? work.facts.time
+  if (time === undefined) return false
+  const range = time.field.timeRange
+  if (range === undefined || from === undefined || to === undefined) return true
+  return (
+    from.slice(0, 4) <= range.last.slice(0, 4) &&
+    to.slice(0, 4) >= range.first.slice(0, 4) &&
+    Number(from.slice(0, 4)) >= Number(range.first.slice(0, 4)) - 100
+  )
+}
+
 const unitFor = (currency: string | undefined, percent: boolean, slot: Slot | undefined): Unit | undefined => {
   if (currency !== undefined) return unitNamed(currency)
   if (percent) return unitNamed("%")
-  const unit = slot?.used === true ? undefined : doing(slot, "Unit")
+  const named = slot !== undefined && candidates(slot, isNumber).length > 0
+  const unit = slot?.used === true || named ? undefined : doing(slot, "Unit")
   return unit === undefined ? undefined : unitNamed(unit.unit)
 }
 
@@ -202,6 +217,10 @@ const fits = (facts: FieldFacts, unit: Unit | undefined): boolean => {
 /** The number fields that measure a quality. */
 export const fieldsOfConcept = (facts: SourceFacts, concept: string): ReadonlyArray<FieldFacts> => {
   const words = (concepts.get(concept) ?? []).map((word) => phraseKey(word.split(" ")))
+  const named = facts.fields.filter(
+    (one) => isNumber(one) && one.phrases.some((phrase) => words.includes(phraseKey(phrase)))
+  )
+  if (named.length > 0) return named
   return facts.fields.filter(
     (one) =>
       isNumber(one) &&
@@ -219,7 +238,12 @@ const attach = (work: Work, limit: Limit): Result.Result<void, Problem> =>
     const left = work.before(start)
     const right = nearRight(work, limit.last)
     const leftIsNear = left !== undefined && left.index >= start.index - 2
-    const subject = yield* subjectOf(work, limit, leftIsNear ? left : undefined, right)
+    // "with at least 5 films" looks ahead, "a rating of at least 5" looks back.
+    const looksAhead =
+      /^(?:with|having|has|have|had|that have|that has|which have|who have|that had|made|in|among)$/.test(
+        work.previous(start)?.mention.text.toLowerCase() ?? ""
+      )
+    const subject = yield* subjectOf(work, limit, leftIsNear ? left : undefined, right, looksAhead)
     if (subject === undefined) {
       const numbers = work.facts.fields.filter((facts) => isNumber(facts) && fits(facts, limit.unit))
       // A bare year that limits nothing is left for time; anything else cannot be left.
@@ -303,7 +327,8 @@ const subjectOf = (
   work: Work,
   limit: Limit,
   left: Slot | undefined,
-  right: Slot | undefined
+  right: Slot | undefined,
+  looksAhead: boolean
 ): Result.Result<Subject | undefined, Problem> =>
   Result.gen(function* () {
     const concept =
@@ -312,7 +337,7 @@ const subjectOf = (
       (left === undefined ? undefined : doing(left, "Concept")?.concept)
     const conceptSlot =
       doing(right, "Concept") !== undefined ? right : doing(left, "Concept") !== undefined ? left : undefined
-    for (const [side, slot] of sides(limit, left, right)) {
+    for (const [side, slot] of sides(limit, left, right, looksAhead)) {
       if (slot === undefined || slot.used) continue
       if (
         side === "right" &&
@@ -366,10 +391,17 @@ const subjectOf = (
 const sides = (
   limit: Limit,
   left: Slot | undefined,
-  right: Slot | undefined
+  right: Slot | undefined,
+  looksAhead: boolean
 ): ReadonlyArray<readonly ["left" | "right", Slot | undefined]> => {
   if (limit.concept !== undefined) return []
   const byNumber = limit.comparator === undefined || limit.comparator.index > limit.slot.index
+  if (looksAhead) {
+    return [
+      ["right", right],
+      ["left", left]
+    ]
+  }
   return byNumber && limit.to === undefined && right !== undefined && candidates(right, isNumber).length > 0
     ? [
         ["right", right],

@@ -22,7 +22,7 @@ import {
   rowCount
 } from "../Measuring.ts"
 import type { Problem } from "../Problem.ts"
-import { doing, fieldsIn, isEntity, isGlue, type Slot, type Work } from "../Work.ts"
+import { doing, fieldsIn, isEntity, isGlue, isSoft, type Slot, type Work } from "../Work.ts"
 import { impliedRank } from "./Groups.ts"
 import { fieldsOfConcept } from "./Limits.ts"
 
@@ -33,6 +33,12 @@ const addMeasure = (work: Work, measure: Measure): void => {
 
 const isNumeric = (slot: Slot | undefined): boolean =>
   slot !== undefined && !slot.used && candidates(slot, (facts) => isNumber(facts) || isMeasure(facts)).length > 0
+
+/** "flight distance", "movie budget": the rows' own name in front of their number only says whose it is. */
+const isModifier = (work: Work, slot: Slot): boolean => {
+  const next = work.next(slot)
+  return isEntity(slot) && next !== undefined && !next.used && candidates(next, isNumber).length > 0
+}
 
 /** Reads every measure in the order of the question. */
 export const readMeasures = (work: Work): Result.Result<void, Problem> =>
@@ -96,6 +102,7 @@ const rankBy = (work: Work, slot: Slot, target: Slot, most: boolean): Result.Res
 /** "of flights", "for films": the rows by their name, beside another number that is asked for. */
 const isJustRows = (work: Work, slot: Slot): boolean => {
   if (!isEntity(slot) || candidates(slot, isNumber).length > 0) return false
+  if (isModifier(work, slot)) return true
   const before = work.previous(slot)
   const ranked = doing(before, "GroupBy") !== undefined || doing(before, "Superlative") !== undefined
   if (work.fragment && !ranked && doing(before, "And") === undefined) return true
@@ -129,6 +136,15 @@ const readCount = (work: Work, slot: Slot): Result.Result<void, Problem> =>
     const total = work.previous(slot)
     if (doing(total, "Aggregate")?.function === "total") work.use(total)
     const target = work.after(slot, isPassed)
+    const counted = work.slots.find((other) => other.index > slot.index && other.mention.time !== undefined)
+    if (
+      counted !== undefined &&
+      counted.index <= slot.index + 3 &&
+      /^(?:week|mon|tues|wednes|thurs|fri|satur|sun)/i.test(counted.mention.text)
+    ) {
+      // "how many weekends": the days would be counted, not the weekends.
+      return yield* Result.fail<Problem>({ _tag: "Leftover", words: [counted.mention.text] })
+    }
     work.use(slot)
     if (target !== undefined && target.index <= slot.index + 4) {
       const passed = work.slots.filter((other) => other.index > slot.index && other.index < target.index && !other.used)
@@ -219,7 +235,10 @@ const readAggregates = (
 ): Result.Result<void, Problem> =>
   Result.gen(function* () {
     work.use(slot)
-    let target = work.after(slot, (other) => isGlue(other) || (isEntity(other) && !isNumeric(other)))
+    let target = work.after(
+      slot,
+      (other) => isGlue(other) || (isEntity(other) && !isNumeric(other)) || isModifier(work, other)
+    )
     const [name] = names
     if (name !== undefined && names.length === 1 && target !== undefined) {
       // "average number of flights per day": the days' counts in one figure.
@@ -237,6 +256,16 @@ const readAggregates = (
           const measure = entity === undefined ? undefined : yield* measured(work.facts, entity, undefined)
           addMeasure(work, measure ?? rowCount(work.facts))
         }
+        return
+      }
+    }
+    if (name === "average" && names.length === 1 && target !== undefined && addsUpPerStep(work, target)) {
+      // "average monthly rainfall": the months' totals in one figure, not the average of the days for each month.
+      const total = yield* measured(work.facts, target, "total")
+      if (total !== undefined) {
+        work.outer = name
+        work.use(target)
+        addMeasure(work, total)
         return
       }
     }
@@ -276,6 +305,19 @@ const readAggregates = (
       })
     }
   })
+
+/** Whether a number that adds up is asked for per step of time, and by nothing else. */
+const addsUpPerStep = (work: Work, target: Slot): boolean => {
+  const numbers = candidates(target, isNumber)
+  const [group] = work.groups
+  return (
+    work.perStep &&
+    work.groups.length === 1 &&
+    group?._tag === "Grain" &&
+    numbers.length > 0 &&
+    numbers.every((facts) => facts.nature === "additive")
+  )
+}
 
 const aggregatesAt = (
   work: Work,
@@ -362,6 +404,9 @@ const readBare = (work: Work, slot: Slot): Result.Result<void, Problem> =>
       yield* aggregatesAt(work, slot, [behind.function])
       return
     }
+    // "the distance of late flights": a second number behind "of" says of which rows, which a number cannot.
+    const before = work.previous(slot)?.mention.text.toLowerCase() ?? ""
+    if (work.measures.length > 0 && /^(?:of|for|in|among|from|to|on|at)$/.test(before)) return
     const rank = impliedRank(slot)
     const measure = yield* measured(work.facts, slot, undefined)
     if (measure === undefined) return
@@ -407,15 +452,17 @@ const readSuperlative = (work: Work, slot: Slot): Result.Result<void, Problem> =
   Result.gen(function* () {
     const operator = doing(slot, "Superlative")
     if (operator === undefined) return
+    // "shortest and longest": one order is shown at a time.
+    if (work.order !== undefined || work.ranking !== undefined || work.rowsRanked !== undefined) return
     const ranks = work.target || work.rows || work.when !== undefined || (work.fragment && work.limit !== undefined)
     if (
       work.fragment &&
-      work.limit !== undefined &&
-      !work.rows &&
+      (work.limit !== undefined || work.ranksBefore) &&
+      operator.concept === undefined &&
       work.measures.length === 0 &&
-      work.unused().every((other) => other === slot || isGlue(other) || isEntity(other))
+      work.unused().every((other) => other === slot || isSoft(other) || isEntity(other))
     ) {
-      // "only the top 3": of the ranking before.
+      // "only the top 3", "what about the fewest?": of the ranking before.
       work.use(slot)
       work.ranking = { descending: operator.most, slot }
       work.rowsRanked = operator.most
@@ -436,6 +483,7 @@ const readSuperlative = (work: Work, slot: Slot): Result.Result<void, Problem> =
       .find(
         (other) =>
           other.index > slot.index &&
+          !isModifier(work, other) &&
           (isNumeric(other) ||
             doing(other, "Aggregate") !== undefined ||
             doing(other, "Count") !== undefined ||
@@ -475,7 +523,10 @@ const readSuperlative = (work: Work, slot: Slot): Result.Result<void, Problem> =
       return
     }
     // "longest flipper length": the number says itself what is long.
-    const named = target !== undefined && isNumeric(target) && work.after(slot) === target
+    const named =
+      target !== undefined &&
+      isNumeric(target) &&
+      work.after(slot, (other) => isGlue(other) || isModifier(work, other)) === target
     if (operator.concept !== undefined && !named) {
       const own = fieldsIn(slot).find((one) => one.strength === "exact" && isMeasure(one.facts))
       work.use(slot)

@@ -4,8 +4,8 @@
  */
 import * as Result from "effect/Result"
 import { candidates, isCategory, isMeasure, isNumber } from "../Measuring.ts"
-import { doing, isEntity, isGlue, type Slot, type Work } from "../Work.ts"
-import { impliedRank } from "./Groups.ts"
+import { doing, isEntity, isGlue, type Slot, valuesIn, type Work } from "../Work.ts"
+import { describesNext, impliedRank } from "./Groups.ts"
 
 /** A look at the data that tells whether each row has a name of its own. */
 export interface Census {
@@ -32,8 +32,16 @@ export const readRowsAsked = (work: Work): Result.Result<void, Census> => {
   if (sums.some((tag) => work.has(tag))) return Result.succeed(undefined)
   const entity = work
     .unused()
-    .find((slot) => isEntity(slot) && doing(slot, "Grain") === undefined && doing(slot, "Part") === undefined)
-  if (entity === undefined || groupsFollow(work) || !asksForRows(work, entity)) return Result.succeed(undefined)
+    .find(
+      (slot) =>
+        isEntity(slot) &&
+        doing(slot, "Grain") === undefined &&
+        doing(slot, "Part") === undefined &&
+        !describesNext(work, slot)
+    )
+  const noun = entity === undefined ? rankedValue(work) : undefined
+  if (groupsFollow(work) || (entity === undefined ? noun === undefined : !asksForRows(work, entity)))
+    return Result.succeed(undefined)
   const [name] = work.facts.names
   const isKey = name !== undefined && name.field.name === work.facts.source.primaryKey
   if (name !== undefined && !isKey) {
@@ -41,8 +49,9 @@ export const readRowsAsked = (work: Work): Result.Result<void, Census> => {
       return Result.fail({ _tag: "Census", source: work.facts.source.name, field: name.field.name })
     if (!work.rowsAreNamed) {
       // The same name on many rows: "which country" is a group of rows, not a row.
-      if (candidates(entity, isCategory).length === 0) work.groups.push({ _tag: "Field", facts: name })
-      if (candidates(entity, isCategory).length === 0) work.use(entity)
+      const [own] = entity === undefined ? [] : candidates(entity, isCategory)
+      work.groups.push({ _tag: "Field", facts: own ?? name })
+      work.use(entity)
       work.target = true
       return Result.succeed(undefined)
     }
@@ -52,6 +61,26 @@ export const readRowsAsked = (work: Work): Result.Result<void, Census> => {
   work.use(entity)
   return Result.succeed(undefined)
 }
+
+/** "the highest grossing comedy", "the longest drama": a value that stands for the rows that have it. */
+const rankedValue = (work: Work): Slot | undefined =>
+  work.facts.names.length === 0
+    ? undefined
+    : work.slots.find((slot) => {
+        if (!slot.used || valuesIn(slot).length === 0) return false
+        const before = work.previous(slot)
+        if (before === undefined || before.used) return false
+        const special = doing(before, "Superlative")
+        if (special !== undefined)
+          return special.concept !== undefined || special.judgement === true || special.top === true
+        if (impliedRank(before) !== undefined) return true
+        const further = work.previous(before)
+        return (
+          candidates(before, isNumber).length > 0 &&
+          doing(further, "Superlative") !== undefined &&
+          further?.used === false
+        )
+      })
 
 /** Whether the question groups by something that is not a number to rank by. */
 const groupsFollow = (work: Work): boolean =>
@@ -74,6 +103,9 @@ const asksForRows = (work: Work, entity: Slot): boolean => {
       return !measuresBetween(work, slot, entity)
     const superlative = doing(slot, "Superlative")
     if (superlative !== undefined) {
+      const next = work.next(entity)
+      const describes = next !== undefined && !next.used && candidates(next, isNumber).length > 0
+      if (describes && superlative.top !== true && work.limit === undefined) return false
       const special = superlative.top === true || superlative.concept !== undefined || superlative.judgement === true
       return (special && superlative.frequency !== true) || work.limit !== undefined
     }

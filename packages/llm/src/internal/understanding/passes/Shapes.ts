@@ -94,6 +94,14 @@ export const readChanges = (work: Work): Result.Result<void, Problem> =>
         )
       return
     }
+    const between = work.filters.find(
+      (filter) => filter._tag === "OneOf" && !filter.negated && filter.values.length === 2
+    )
+    if (between !== undefined && changes.every(([slot]) => /^differ/i.test(slot.mention.text))) {
+      // "the difference between Seattle and New York" compares places, not times.
+      addField(work, between.facts)
+      return
+    }
     const within = work.filters.find((filter) => filter._tag === "Within" && !filter.negated)
     const pair =
       within?._tag === "Within"
@@ -122,7 +130,9 @@ export const readShares = (work: Work): Result.Result<void, Problem> =>
     if (share === undefined) return
     work.use(...shares)
     const groups = work.groups.filter((group) => group._tag !== "Periods")
-    const parts: ReadonlyArray<Filter> = work.filters.filter((filter) => filter._tag !== "Within")
+    const parts: ReadonlyArray<Filter> = work.filters.filter(
+      (filter) => filter._tag !== "Within" && filter._tag !== "Recurring"
+    )
     const entity = work.slots.find((slot) => slot.index > share.index && isEntity(slot))
     const after = parts.filter((filter) => {
       const at = work.saidAt.get(filter)
@@ -162,6 +172,10 @@ const isPlace = (work: Work, filter: Filter): boolean => {
 /** What is left to do when every word has had its turn: units that agree, names that repeat, rows to count. */
 export const settle = (work: Work): Result.Result<void, Problem> =>
   Result.gen(function* () {
+    for (const [slot, operator] of work.all("Sort")) {
+      work.sort = { descending: operator.descending }
+      work.use(slot)
+    }
     const nothing = work.measures.length === 0 && work.scatter === undefined && !work.rows
     for (const slot of work.unused()) {
       if (isEntity(slot) || doing(slot, "Records") !== undefined) {

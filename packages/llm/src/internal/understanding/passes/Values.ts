@@ -54,6 +54,10 @@ const readValue = (work: Work, slot: Slot): Result.Result<void, Problem> =>
         doing(previous, "Or") !== undefined ||
         doing(previous, "Versus") !== undefined)
     const known = work.filters.find((filter) => filter._tag === "OneOf" && filter.facts === facts)
+    if (known?._tag === "OneOf" && !link && !work.versus && known.negated === (negation !== undefined)) {
+      // "in New York than in Seattle": two values that nothing joins are not one list.
+      return yield* Result.fail<Problem>({ _tag: "Leftover", words: [slot.mention.text] })
+    }
     if (known?._tag === "OneOf") {
       const continues = link || work.versus || negation !== undefined || known.negated
       if (
