@@ -9,9 +9,7 @@ import { join } from "node:path"
 import * as FilesDriver from "../src/files/FilesDriver.ts"
 import * as Folder from "./support/Folder.ts"
 
-const names = Contract.columns.map((column) => column.name)
-const lines = [names, ...Contract.rows].map((row) => `${row.map((cell) => cell ?? "").join(",")}\n`)
-const csv = Folder.create({ "cities.csv": lines.join("") })
+const csv = Folder.create({ "cities.csv": Folder.cities })
 const parquet = Folder.create({})
 const instance = await DuckDBInstance.create(":memory:")
 const connection = await instance.connect()

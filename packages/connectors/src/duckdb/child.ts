@@ -2,13 +2,12 @@
  * The program of a DuckDB process: it answers the requests on its standard input, one at a time, with frames on file
  * descriptor 3, and ends when its input ends, so that it never outlives the server.
  */
+import { accessSync, constants } from "node:fs"
 import { Socket } from "node:net"
 import { type Answer, type Engine, EngineFailure, open } from "./internal/Engine.ts"
 import { encode, makeReader } from "./internal/Frame.ts"
 import type { FailureKind, Request, Response } from "./internal/Message.ts"
 
-/** The exit status of a process that found itself above its memory limit. */
-const outOfMemory = 77
 const maxRequest = 64 * 1024 * 1024
 const watch = 100
 const retryInterrupt = 10
@@ -20,6 +19,11 @@ let running: { readonly id: number; cancelled: boolean } | undefined
 
 const send = (response: Response, payload?: Uint8Array): void => {
   for (const part of encode(JSON.stringify(response), payload)) output.write(part)
+}
+
+/** Ends at once. An orderly exit would wait for the engine's threads, which may be busy for hours. */
+const end = (): void => {
+  process.kill(process.pid, "SIGKILL")
 }
 
 /** The message of an engine's error without the folders of this machine. */
@@ -36,6 +40,15 @@ const failure = (id: number, error: unknown): Response => {
   return { _tag: "Failed", id, kind, message: scrub(message) }
 }
 
+const isReadable = (file: string): boolean => {
+  try {
+    accessSync(file, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const answer = async (request: Exclude<Request, { _tag: "Cancel" }>): Promise<Answer> => {
   if (request._tag === "Open") {
     hidden = [
@@ -48,9 +61,12 @@ const answer = async (request: Exclude<Request, { _tag: "Cancel" }>): Promise<An
     ]
     engine = await open(request)
     setInterval(() => {
-      if (process.memoryUsage.rss() > request.memory) process.exit(outOfMemory)
+      if (running === undefined || process.memoryUsage.rss() <= request.memory) return
+      send({ _tag: "Failed", id: running.id, kind: "memory", message: "the process is above its limit" })
+      output.end(end)
     }, watch)
-    return { response: { _tag: "Opened", id: request.id } }
+    const readable = request.tables.every((table) => table.files.every(isReadable))
+    return { response: { _tag: "Opened", id: request.id, readable } }
   }
   if (engine === undefined) throw new EngineFailure("failed", "the engine is not open")
   return request._tag === "Load" ? engine.load(request) : engine.run(request)
@@ -86,6 +102,6 @@ process.stdin.on("data", (chunk: Buffer) => {
     void handle(request)
   }
 })
-process.stdin.on("end", () => process.exit(0))
-process.stdin.on("error", () => process.exit(0))
-output.on("error", () => process.exit(0))
+process.stdin.on("end", end)
+process.stdin.on("error", end)
+output.on("error", end)

@@ -18,15 +18,17 @@ import {
 import type { TableSchema } from "@castellan/core/connector/TableSchema"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { mkdtemp, rm } from "node:fs/promises"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Reply } from "../duckdb/internal/ChildHandle.ts"
 import { type DuckProcess, start } from "../duckdb/internal/DuckProcess.ts"
-import type { ProcessEnded } from "../duckdb/internal/ProcessEnded.ts"
+import { canSeal, type Enclosure, enclosure } from "../duckdb/internal/Enclosure.ts"
+import { ProcessEnded } from "../duckdb/internal/ProcessEnded.ts"
 import * as ProcessPool from "../duckdb/internal/ProcessPool.ts"
 import * as ResultReader from "../duckdb/internal/ResultReader.ts"
 import { ofEnd, ofReply, unavailable } from "../duckdb/internal/SourceFailure.ts"
@@ -46,6 +48,13 @@ export interface Options {
   /** How long a statement may take to stop before its process is killed: half a second by default. */
   readonly grace?: Duration.Input
 }
+
+/** What holds the processes over a folder on this machine: the operating system, or only this package. */
+export const enclosureOf = (folder: string): Effect.Effect<Enclosure> =>
+  Effect.map(
+    Effect.promise(() => canSeal(folder)),
+    enclosure
+  )
 
 interface Purpose extends ProcessPool.Purpose {
   readonly snapshot: FolderSnapshot.FolderSnapshot
@@ -67,17 +76,19 @@ export const make = Effect.fnUntraced(function* (
   )
   const library = TableLibrary.make(directory)
 
-  const startProcess = Effect.fnUntraced(function* ({
-    snapshot
-  }: Purpose): Effect.fn.Return<DuckProcess, ProcessEnded, Scope.Scope> {
-    const process = yield* start({ memory, grace })
+  const spawn = Effect.fnUntraced(function* (
+    snapshot: FolderSnapshot.FolderSnapshot,
+    sealed: boolean
+  ): Effect.fn.Return<{ readonly process: DuckProcess; readonly readable: boolean }, ProcessEnded, Scope.Scope> {
     const temporaryDirectory = yield* Effect.acquireRelease(
       Effect.promise(() => mkdtemp(join(directory, "spill-"))),
       (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
     )
+    const { folder } = snapshot
+    const process = yield* start({ memory, grace, folder, directory: temporaryDirectory, sealed })
     const { response } = yield* process.ask({
       _tag: "Open",
-      folder: snapshot.folder,
+      folder,
       cacheDirectory: directory,
       temporaryDirectory,
       tables: snapshot.tables.map((table) => ({
@@ -90,8 +101,29 @@ export const make = Effect.fnUntraced(function* (
       memory,
       threads
     })
-    if (response._tag !== "Opened") return yield* Effect.die(ofReply(response))
-    return process
+    if (response._tag !== "Opened") {
+      return yield* new ProcessEnded({ reason: "ended", detail: `it did not open: ${JSON.stringify(response)}` })
+    }
+    return { process, readable: response.readable }
+  })
+
+  /** Folders of which it is known whether a process for them can be sealed. */
+  const sealable = new Map<string, boolean>()
+
+  const startProcess = Effect.fnUntraced(function* ({
+    snapshot
+  }: Purpose): Effect.fn.Return<DuckProcess, ProcessEnded, Scope.Scope> {
+    const { folder } = snapshot
+    const sealed = sealable.get(folder) ?? (yield* Effect.promise(() => canSeal(folder)))
+    sealable.set(folder, sealed)
+    const scope = yield* Scope.fork(yield* Effect.scope)
+    const first = yield* Scope.provide(spawn(snapshot, sealed), scope)
+    if (first.readable || !sealed) return first.process
+    // In a namespace, files of another owner may be out of reach that are not outside.
+    yield* Scope.close(scope, Exit.void)
+    const second = yield* spawn(snapshot, false)
+    if (second.readable) sealable.set(folder, false)
+    return second.process
   })
 
   const pool = yield* ProcessPool.make(startProcess, {

@@ -4,6 +4,7 @@
 import { Connector, ConnectorId, ConnectorName, ConnectorSource } from "@castellan/core/connector/Connector"
 import { ConnectorDriver, type ConnectorError, type QueryLimits } from "@castellan/core/connector/ConnectorDriver"
 import { OrganizationId } from "@castellan/core/organization/Organization"
+import { columns, rows } from "@castellan/testing/connector/ConnectorDriverContract"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,6 +12,11 @@ import type * as Scope from "effect/Scope"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+
+/** The table that the connector contract asks for, as CSV. */
+export const cities: string = [columns.map((column) => column.name), ...rows]
+  .map((row) => `${row.map((cell) => cell ?? "").join(",")}\n`)
+  .join("")
 
 /** The files of a folder: paths with what they hold. */
 export type Files = Readonly<Record<string, string | Uint8Array>>

@@ -11,7 +11,8 @@ import { Duplex, type Readable, type Writable } from "node:stream"
 import { encode, type Frame, makeReader } from "./Frame.ts"
 import { decodeResponse, type Load, type Open, type Request, type Response, type Run } from "./Message.ts"
 import { type EndReason, ProcessEnded } from "./ProcessEnded.ts"
-import { limited, residentMemory } from "./ProcessLimits.ts"
+import { enclose } from "./Enclosure.ts"
+import { residentMemory } from "./ResidentMemory.ts"
 
 /** A request before it has its number. */
 export type Work = Omit<Open, "id"> | Omit<Load, "id"> | Omit<Run, "id">
@@ -22,7 +23,10 @@ export interface Reply {
   readonly payload: Uint8Array
 }
 
-/** What an answer of a process may weigh beside the cells of a result: header, Arrow's schema and padding. */
+/**
+ * What an answer may weigh beside twice the cells of a result: header, Arrow's schema and padding. Twice, because
+ * cells are counted as they come, and a column may turn from numbers to text.
+ */
 const frameOverhead = 8 * 1024 * 1024
 const watch = 50
 const keptStderr = 4096
@@ -35,8 +39,24 @@ interface Pending {
   readonly stopped: Array<() => void>
 }
 
-const program = createRequire(import.meta.url).resolve("@castellan/connectors/duckdb/child")
-const nodeArguments = ["--max-old-space-size=256", "--disable-warning=ExperimentalWarning", program]
+/** How a process is started. */
+export interface HandleOptions {
+  /** Absolute path of the connector's folder. */
+  readonly folder: string
+  /** The directory that the process starts in. */
+  readonly directory: string
+  /** Resident memory that it may use, in bytes. */
+  readonly memory: number
+  /** Milliseconds that it has to stop a request, or to end, before it is killed. */
+  readonly grace: number
+  /** Whether it has namespaces of its own. */
+  readonly sealed: boolean
+  /** The program that answers; another than our own only to see what its misbehaviour does. */
+  readonly program?: string
+}
+
+const require = createRequire(import.meta.url)
+const nodeArguments = ["--max-old-space-size=256", "--disable-warning=ExperimentalWarning"]
 
 /** A running process. It takes one request at a time, and is over when `ended` is set. */
 export class ChildHandle {
@@ -53,18 +73,18 @@ export class ChildHandle {
   #stderr = ""
   #watchdog: NodeJS.Timeout | undefined
 
-  /**
-   * Spawns a process.
-   *
-   * @param memory resident memory it may use, in bytes
-   * @param grace milliseconds that it has to stop a request before it is killed
-   */
-  constructor(memory: number, grace: number) {
+  /** Spawns a process. */
+  constructor({ directory, folder, grace, memory, program, sealed }: HandleOptions) {
     this.#memory = memory
     this.#grace = grace
-    const command = limited(process.execPath, nodeArguments, memory)
+    const script = program ?? require.resolve("@castellan/connectors/duckdb/child")
+    const command = enclose(
+      { program: process.execPath, arguments: [...nodeArguments, script] },
+      { folder, memory, sealed }
+    )
     // A group of its own, so that a signal to the server's terminal does not hit it, and a kill hits all of it.
     this.#child = spawn(command.program, command.arguments, {
+      cwd: directory,
       detached: true,
       env: {},
       stdio: ["pipe", "ignore", "pipe", "pipe"],
@@ -80,14 +100,19 @@ export class ChildHandle {
     input.on("error", () => undefined)
     errors.on("error", () => undefined)
     output.on("error", () => undefined)
-    this.#child.on("error", (error) => this.#end(`cannot be started: ${error.message}`, undefined, undefined))
-    this.#child.on("close", (code, signal) => this.#end(`ended with ${signal ?? code}`, code, signal))
+    this.#child.on("error", (error) => this.#end(`cannot be started: ${error.message}`, null))
+    this.#child.on("close", (code, signal) => this.#end(`ended with ${signal ?? code}`, signal))
     this.#holdHost()
   }
 
   /** The process's id; undefined when it could not be started. */
   get pid(): number | undefined {
     return this.#child.pid
+  }
+
+  /** Whether it runs, as far as the platform tells: it may have died a moment ago, and Node not know it yet. */
+  get running(): boolean {
+    return this.ended === undefined && (process.platform !== "linux" || this.residentMemory !== undefined)
   }
 
   /** Resident memory in bytes, where the platform tells. */
@@ -102,7 +127,7 @@ export class ChildHandle {
       settle(Exit.fail(this.ended))
       return id
     }
-    this.#pending.set(id, { settle, limit: payloadLimit + frameOverhead, grace: undefined, stopped: [] })
+    this.#pending.set(id, { settle, limit: 2 * payloadLimit + frameOverhead, grace: undefined, stopped: [] })
     this.#write({ ...work, id })
     this.#holdHost()
     return id
@@ -181,11 +206,11 @@ export class ChildHandle {
     for (const stopped of pending.stopped) stopped()
   }
 
-  #end(detail: string, code: number | null | undefined, signal: NodeJS.Signals | null | undefined): void {
+  #end(detail: string, signal: NodeJS.Signals | null): void {
     if (this.ended !== undefined) return
     clearInterval(this.#watchdog)
-    const starved = code === 77 || (code !== 0 && /out of memory|bad_alloc|allocation failed/i.test(this.#stderr))
-    const reason = this.#killedFor ?? (starved && signal !== "SIGKILL" ? "memory" : "ended")
+    const starved = signal !== "SIGKILL" && /out of memory|bad_alloc|allocation failed/i.test(this.#stderr)
+    const reason = this.#killedFor ?? (starved ? "memory" : "ended")
     this.ended = new ProcessEnded({ reason, detail: `${detail} ${this.#stderr}`.trim() })
     const pending = [...this.#pending.values()]
     this.#pending.clear()

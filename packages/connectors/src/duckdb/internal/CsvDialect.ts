@@ -2,7 +2,7 @@
  * How a CSV or TSV file is written: found by the engine's sniffer, and mended where the sniffer gives up too much.
  */
 import type { DuckDBConnection } from "@duckdb/node-api"
-import { closeSync, openSync, readSync } from "node:fs"
+import { closeSync, openSync, readSync, statSync } from "node:fs"
 import { literal } from "./SqlText.ts"
 
 /** A file, and the SQL that reads it with every column as text. */
@@ -66,9 +66,16 @@ export const readings = (file: string, delimiter: string | undefined): ReadonlyA
   )
 }
 
-const options = (delimiter: string | undefined, encoding: string, tolerance: Tolerance): string =>
+const kilobyte = 1024
+
+/** The engine allocates buffers for the longest line for each thread, so it is as short as the file allows. */
+const longestLine = (file: string): number =>
+  Math.min(Math.max(statSync(file).size + 1, 64 * kilobyte), 8 * kilobyte * kilobyte)
+
+const options = (file: string, delimiter: string | undefined, encoding: string, tolerance: Tolerance): string =>
   [
     `encoding = ${literal(encoding)}`,
+    `max_line_size = ${longestLine(file)}, buffer_size = ${2 * longestLine(file)}`,
     ...(delimiter === undefined ? [] : [`delim = ${literal(delimiter)}`]),
     ...(tolerance === "strict" ? [] : ["null_padding = true", "strict_mode = false"])
   ].join(", ")
@@ -83,7 +90,7 @@ const sniff = async (
   const found = await connection
     .runAndReadAll(
       `SELECT Delimiter, Quote, Comment, SkipRows, HasHeader, list_transform(Columns, lambda c: c.name)
-       FROM sniff_csv(${literal(file)}, ${options(delimiter, encoding, tolerance)})`
+       FROM sniff_csv(${literal(file)}, ${options(file, delimiter, encoding, tolerance)})`
     )
     // What the sniffer makes nothing of, another reading may.
     .catch(() => undefined)
@@ -117,9 +124,9 @@ const source = (file: string, dialect: Dialect, encoding: string, tolerance: Tol
   const columns = names(dialect.columns)
   const types = columns.map((name) => `${literal(name)}: 'VARCHAR'`).join(", ")
   return {
-    sql: `read_csv(${literal(file)}, auto_detect = false, ${options(dialect.delimiter, encoding, tolerance)},
+    sql: `read_csv(${literal(file)}, auto_detect = false, ${options(file, dialect.delimiter, encoding, tolerance)},
       quote = ${literal(dialect.quote)}, escape = ${literal(dialect.quote)}, comment = ${literal(dialect.comment)},
-      skip = ${dialect.skip}, header = ${dialect.header}, columns = {${types}}, max_line_size = 16777216)`,
+      skip = ${dialect.skip}, header = ${dialect.header}, columns = {${types}})`,
     columns,
     decimalComma: dialect.delimiter === ";"
   }

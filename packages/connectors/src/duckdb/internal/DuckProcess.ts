@@ -5,14 +5,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
-import { ChildHandle, type Reply, type Work } from "./ChildHandle.ts"
+import { ChildHandle, type HandleOptions, type Reply, type Work } from "./ChildHandle.ts"
 import type { ProcessEnded } from "./ProcessEnded.ts"
 
-/** How much a process may use, and how long it may take to stop. */
-export interface ProcessOptions {
-  /** Resident memory, in bytes. */
-  readonly memory: number
-  /** Time that a process has to stop a statement, or to end, before it is killed. */
+/** How a process is started. */
+export interface ProcessOptions extends Omit<HandleOptions, "grace"> {
+  /** Time that it has to stop a statement, or to end, before it is killed. */
   readonly grace: Duration.Duration
 }
 
@@ -36,13 +34,13 @@ const isExhaustion = ({ response }: Reply): boolean => response._tag === "Failed
 export const start: (options: ProcessOptions) => Effect.Effect<DuckProcess, never, Scope.Scope> = Effect.fnUntraced(
   function* (options) {
     const handle = yield* Effect.acquireRelease(
-      Effect.sync(() => new ChildHandle(options.memory, Duration.toMillis(options.grace))),
+      Effect.sync(() => new ChildHandle({ ...options, grace: Duration.toMillis(options.grace) })),
       (child) => Effect.callback<void>((resume) => child.close(() => resume(Effect.void)))
     )
     let exhausted = false
     return {
       pid: handle.pid,
-      usable: () => handle.ended === undefined && !exhausted,
+      usable: () => handle.running && !exhausted,
       residentMemory: () => handle.residentMemory,
       ask: (work, payloadLimit = 0) =>
         Effect.callback<Reply, ProcessEnded>((resume) => {

@@ -90,7 +90,8 @@ export type FailureKind = typeof FailureKind.Type
 
 /** The answer of a process to one request. `Rows` is followed by the Arrow IPC stream of its cells. */
 export const Response = Schema.TaggedUnion({
-  Opened: { id },
+  /** `readable` tells whether every file can be read: in a namespace, one of another owner may not be. */
+  Opened: { id, readable: Schema.Boolean },
   Loaded: { id, columns: Schema.Array(TableColumn), rowCount: Count },
   /** The statement is allowed and needs these tables, which are not ready. */
   Needs: { id, tables: Schema.NonEmptyArray(Schema.String) },

@@ -13,7 +13,7 @@ import { cellReader, columnType } from "./CellValue.ts"
 /** The bounds of a result. */
 export interface Bounds {
   readonly maxRows: number
-  /** Bytes of the cells: 8 for a number, 1 for a boolean, and 4 and its UTF-8 bytes for a text. */
+  /** Bytes of the cells: 8 for a number, 1 for a boolean, and 4 and its UTF-8 bytes for a text; a null is as empty. */
   readonly maxBytes: number
 }
 
@@ -32,8 +32,11 @@ class ColumnCells {
   readonly cells: Array<Cell> = []
   readonly read: ReturnType<typeof cellReader>
 
+  readonly #empty: number
+
   constructor(type: DuckDBType) {
     this.type = columnType(type)
+    this.#empty = this.type === "boolean" ? 1 : this.type === "integer" || this.type === "number" ? 8 : 4
     this.read = cellReader(type)
   }
 
@@ -41,7 +44,7 @@ class ColumnCells {
   add(value: ReturnType<ReturnType<typeof cellReader>>): number {
     if (value === null) {
       this.cells.push(null)
-      return 1
+      return this.#empty
     }
     if (typeof value === "string") {
       this.cells.push(value)
