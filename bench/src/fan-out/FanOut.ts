@@ -42,8 +42,8 @@ const plans: { readonly [Key in Size]: Plan } = {
   full: {
     rounds: { warming: 3, counted: 15 },
     scales: [
-      { followers: 200, liveRuns: 4, replays: 20 },
-      { followers: 1_000, liveRuns: 1, replays: 4 }
+      { followers: 200, liveRuns: 2, replays: 10 },
+      { followers: 1_000, liveRuns: 1, replays: 2 }
     ]
   },
   quick: { rounds: { warming: 2, counted: 5 }, scales: [{ followers: 200, liveRuns: 2, replays: 10 }] },
@@ -232,7 +232,7 @@ export const fanOut: Benchmark = {
     return {
       sections: scales.flatMap(({ sections }) => sections),
       goals: scales.flatMap(({ goals }) => goals),
-      measured: `${plan.rounds.counted} slices for each server, of one to twenty runs. Of ${count(delivered)} events none was lost, repeated or out of order.`
+      measured: `${plan.rounds.counted} slices for each server, of one to ten runs. Of ${count(delivered)} events none was lost, repeated or out of order.`
     }
   })
 }
