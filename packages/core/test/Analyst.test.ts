@@ -555,7 +555,11 @@ describe("a model that talks nonsense", () => {
       last: "done completed"
     },
     { name: "counts its tokens below nothing", script: [[text("Three."), counted(-5, -1e9)]], last: "done completed" },
-    { name: "is never finished", script: [[text("Three.")]], last: "done completed" },
+    {
+      name: "stops before it is finished",
+      script: [[text("Three."), text(" or")]],
+      last: "done failed: the model's answer broke off"
+    },
     { name: "writes without end", script: [endless(text("blah "))], last: noEnd },
     { name: "writes nothing without end", script: [endless(text(""))], last: noEnd },
     { name: "calls without end in one turn", script: [endless(call("run_sql", allSales))], last: noEnd },

@@ -1,6 +1,7 @@
 import { CurrentPrincipal } from "@castellan/core/access/Principal"
 import { Chats } from "@castellan/core/chat/Chats"
 import { ChatStore } from "@castellan/core/chat/ChatStore"
+import { RunLimits } from "@castellan/core/run/RunLimits"
 import { Runner } from "@castellan/core/run/Runner"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
@@ -8,7 +9,8 @@ import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { ScriptedDriver } from "@castellan/testing/scripted/ScriptedDriver"
 import { calls, says, ScriptedModel } from "@castellan/testing/scripted/ScriptedModel"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Latch, Option } from "effect"
+import { Duration, Effect, Fiber, Latch, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
 
 const allSales = calls("run_sql", { title: "All sales", connector: "warehouse", sql: "select * from sales" })
 
@@ -73,6 +75,68 @@ describe("the runner in process", () => {
           concurrency: 2,
           script: (turn) => (turn.messages.length === 1 ? allSales : says("Done."))
         })
+      )
+    )
+  )
+
+  it.effect("a crowd of one organization does not hold up another", () =>
+    Effect.gen(function* () {
+      const crowd = yield* started
+      const other = yield* started
+      const driver = yield* ScriptedDriver
+      yield* driver.hold
+      yield* Effect.forEach(["a", "b", "c", "d"], (question) => Conversation.ask(crowd, question))
+      const run = yield* Conversation.ask(other, "mine")
+      yield* driver.release
+      assert.strictEqual(Conversation.outline(yield* Conversation.events(run)).at(-1), "done completed")
+      const asked = (yield* ScriptedModel.use((model) => model.recorded))
+        .filter(({ turn }) => turn.messages.length === 1)
+        .flatMap(({ turn }) => turn.messages.map((message) => (message._tag === "Question" ? message.text : "")))
+      assert.isAtMost(asked.indexOf("mine"), 2, asked.join())
+    }).pipe(
+      Effect.provide(
+        Deployment.layer({
+          concurrency: 1,
+          script: (turn) => (turn.messages.length === 1 ? allSales : says("Done."))
+        })
+      )
+    )
+  )
+
+  it.effect("the limit of time counts from the question, also while a run waits its turn", () =>
+    Effect.gen(function* () {
+      const admin = yield* started
+      const driver = yield* ScriptedDriver
+      yield* driver.hold
+      yield* Conversation.ask(admin, "The first")
+      yield* driver.started(1)
+      const second = yield* Conversation.ask(admin, "The second")
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(
+        Conversation.outline(yield* Conversation.events(second)).at(-1),
+        "done failed: the run went past its time limit"
+      )
+    }).pipe(
+      Effect.provide(
+        Deployment.layer({ concurrency: 1, limits: { timeout: Duration.minutes(1) }, script: () => allSales })
+      )
+    )
+  )
+
+  it.effect("takes its limits from the context, where the options name none", () =>
+    Effect.gen(function* () {
+      const admin = yield* started
+      const run = yield* Conversation.ask(admin, "For ever?")
+      assert.strictEqual(
+        Conversation.outline(yield* Conversation.events(run)).at(-1),
+        "done failed: the run used up its steps before it had an answer"
+      )
+      assert.lengthOf(yield* ScriptedModel.use((model) => model.recorded), 2)
+    }).pipe(
+      Effect.provide(
+        Deployment.layer({ script: () => allSales }).pipe(
+          Layer.provide(Layer.succeed(RunLimits, { ...RunLimits.defaultValue(), maxSteps: 2 }))
+        )
       )
     )
   )

@@ -5,7 +5,13 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import type { LanguageModelError, LanguageModels, ModelOutput, ModelTurn, ToolCall } from "../model/LanguageModels.ts"
+import {
+  LanguageModelError,
+  type LanguageModels,
+  type ModelOutput,
+  type ModelTurn,
+  type ToolCall
+} from "../model/LanguageModels.ts"
 import { noUsage, type RunUsage } from "../run/Run.ts"
 import type { RunLimits } from "../run/RunLimits.ts"
 
@@ -54,12 +60,16 @@ const add = (outcome: TurnOutcome, outputs: ReadonlyArray<ModelOutput>): TurnOut
 const textOf = (outputs: ReadonlyArray<ModelOutput>): string =>
   outputs.reduce((text, output) => (output._tag === "Text" ? text + output.text : text), "")
 
+const isSilent = ({ calls, text }: TurnOutcome): boolean => text === "" && calls.length === 0
+
+const brokenOff = new LanguageModelError({ message: "the model's answer broke off", retryable: true })
+
 const isFinished = (output: ModelOutput): boolean => output._tag === "Finished"
 
 /**
  * Takes a turn: everything up to the model's `Finished`. Text is grouped for a few milliseconds before `onText` stores
  * it. A model that writes without end is cut off at the turn's limit of tokens, which it has then used up; one that
- * calls without end is cut off beyond the run's limit of calls.
+ * calls without end is cut off beyond the run's limit of calls; one that stops without `Finished` has failed.
  */
 export const takeTurn = (
   models: LanguageModels["Service"],
@@ -69,6 +79,7 @@ export const takeTurn = (
 ): Effect.Effect<TurnOutcome, LanguageModelError> =>
   Effect.gen(function* () {
     const outcome = yield* Ref.make(nothing)
+    let finished = false
     /** Pieces of output, which count at least one character each: not even empty ones come without end. */
     let pieces = 0
     const maxCharacters = turn.maxOutputTokens * charactersPerToken
@@ -81,17 +92,25 @@ export const takeTurn = (
           const text = textOf(outputs)
           const now = yield* Ref.updateAndGet(outcome, (before) => add(before, outputs))
           if (text !== "") yield* onText(text)
-          if (outputs.some(isFinished)) return true
+          if (outputs.some(isFinished)) {
+            finished = true
+            return true
+          }
           if (now.calls.length <= limits.maxToolCalls && Math.max(pieces, now.text.length) < maxCharacters) return true
           yield* Ref.update(outcome, cutOff(turn))
           return false
         })
       ),
       Stream.takeWhile((goesOn) => goesOn),
-      Stream.runDrain
+      Stream.runDrain,
+      Effect.andThen(Ref.get(outcome)),
+      // Half an answer must not pass for one; nothing at all is no answer anyway.
+      Effect.flatMap((now) => (finished || now.cutOff || isSilent(now) ? Effect.void : Effect.fail(brokenOff)))
     )
-    const silent = Effect.map(Ref.get(outcome), ({ calls, text }) => text === "" && calls.length === 0)
-    yield* Effect.retry(attempt, { ...retries, while: (error) => Effect.map(silent, (yes) => yes && error.retryable) })
+    yield* Effect.retry(attempt, {
+      ...retries,
+      while: (error) => Effect.map(Ref.get(outcome), (now) => isSilent(now) && error.retryable)
+    })
     return yield* Ref.get(outcome)
   })
 

@@ -12,10 +12,12 @@ import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as PartitionedSemaphore from "effect/PartitionedSemaphore"
 import * as Ref from "effect/Ref"
-import * as Semaphore from "effect/Semaphore"
+import * as Schedule from "effect/Schedule"
 import { Analyst } from "../analyst/Analyst.ts"
 import { ChatStore } from "../chat/ChatStore.ts"
+import type { OrganizationId } from "../organization/Organization.ts"
 import type { Run, RunId, RunUsage } from "./Run.ts"
 import { RunEvent } from "./RunEvent.ts"
 import { RunLimits } from "./RunLimits.ts"
@@ -26,7 +28,10 @@ import { advance, RunTransition } from "./RunState.ts"
 
 /** How the runner is set up. */
 export interface InProcessRunnerOptions {
-  /** Runs that are carried out at a time; further ones wait their turn. Default 16. */
+  /**
+   * Runs that are carried out at a time; further ones wait their turn, which goes round the organizations, so that a
+   * crowd of one does not hold up the others. Default 16.
+   */
   readonly concurrency?: number
 }
 
@@ -61,6 +66,15 @@ const endingOf = (carried: Carried, exit: Exit.Exit<void, RunTransition>): RunTr
   )
 }
 
+/** Tries again, for about half a minute, what a store could not do. */
+const persistently = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
+  write.pipe(
+    Effect.sandbox,
+    Effect.tapError((cause) => Effect.logWarning("the end of a run could not be kept; trying again", cause)),
+    Effect.retry({ times: 8, schedule: Schedule.exponential("100 millis") }),
+    Effect.catch((cause) => Effect.failCause(cause))
+  )
+
 /** Carries runs out in this process. */
 export const layer = (options: InProcessRunnerOptions = {}): Layer.Layer<Runner, never, Analyst | ChatStore | RunLog> =>
   Layer.effect(
@@ -70,7 +84,7 @@ export const layer = (options: InProcessRunnerOptions = {}): Layer.Layer<Runner,
       const store = yield* ChatStore
       const log = yield* RunLog
       const limits = yield* RunLimits
-      const turns = yield* Semaphore.make(options.concurrency ?? 16)
+      const turns = yield* PartitionedSemaphore.make<OrganizationId>({ permits: options.concurrency ?? 16 })
       const fibers = yield* FiberMap.make<RunId>()
       const carriedOut = new Map<RunId, Carried>()
 
@@ -83,9 +97,10 @@ export const layer = (options: InProcessRunnerOptions = {}): Layer.Layer<Runner,
         const ended = advance(carried.run, endingOf(carried, exit), now, usage)
         // An ending that the state refuses is a defect of the runner: it must not pass for an end.
         carried.run = yield* Effect.orDie(Effect.fromResult(ended))
-        yield* store.endRun(carried.run, now)
-        // Told last: whoever has seen `Done` finds the chat idle and the run ended.
-        yield* log.append(carried.run.id, [doneOf(carried.run)])
+        // A store that is away for a moment must not leave a chat that runs for good. Told last: whoever has seen `Done`
+        // finds the chat idle and the run ended.
+        yield* persistently(store.endRun(carried.run, now))
+        yield* persistently(log.append(carried.run.id, [doneOf(carried.run)]))
       })
 
       const execute = Effect.fnUntraced(function* (carried: Carried, usage: Ref.Ref<RunUsage>) {
@@ -93,18 +108,16 @@ export const layer = (options: InProcessRunnerOptions = {}): Layer.Layer<Runner,
           Effect.fromResult(advance(carried.run, RunTransition.cases.Start.make({}), yield* DateTime.now))
         )
         yield* store.saveRun(carried.run)
-        yield* analyst.answer(carried.run, usage).pipe(
-          Effect.mapError((failure) =>
-            RunTransition.cases.Fail.make({ failure: "execution_failed", error: failure.message })
-          ),
-          Effect.timeoutOrElse({
-            duration: limits.timeout,
-            orElse: () =>
-              Effect.fail(
-                RunTransition.cases.Fail.make({ failure: "timeout", error: "the run went past its time limit" })
-              )
-          })
+        yield* Effect.mapError(analyst.answer(carried.run, usage), (failure) =>
+          RunTransition.cases.Fail.make({ failure: "execution_failed", error: failure.message })
         )
+      })
+
+      /** The limit of time counts from the question: who waits for a turn does not wait for ever. */
+      const inTime = Effect.timeoutOrElse({
+        duration: limits.timeout,
+        orElse: () =>
+          Effect.fail(RunTransition.cases.Fail.make({ failure: "timeout", error: "the run went past its time limit" }))
       })
 
       /** Only the wait for the run's turn and the work itself can be interrupted: what is begun is always ended. */
@@ -119,7 +132,9 @@ export const layer = (options: InProcessRunnerOptions = {}): Layer.Layer<Runner,
             carried.run = stored.value
             yield* log.append(carried.run.id, openingOf(carried.run))
             const usage = yield* Ref.make(carried.run.usage)
-            const exit = yield* Effect.exit(restore(turns.withPermits(1)(execute(carried, usage))))
+            const exit = yield* Effect.exit(
+              restore(inTime(turns.withPermit(carried.run.organizationId)(execute(carried, usage))))
+            )
             if (Exit.isFailure(exit) && Cause.hasDies(exit.cause)) {
               yield* Effect.logError("a run failed unexpectedly", exit.cause)
             }
