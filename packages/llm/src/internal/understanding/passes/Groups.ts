@@ -208,15 +208,7 @@ export const isTarget = (work: Work, slot: Slot): boolean => {
     (other) => doing(other, "Superlative") !== undefined || impliedRank(other) !== undefined
   )
   const later = superlative !== undefined && superlative.index > slot.index
-  return (
-    later ||
-    work.rankedBy ||
-    work.having.length > 0 ||
-    work.has("List") ||
-    work.has("Versus") ||
-    work.has("Distribution") ||
-    work.has("Share")
-  )
+  return later || work.rankedBy || work.having.length > 0 || work.has("List") || work.has("Versus")
 }
 
 const isGlueOf = (slot: Slot): boolean => slot.mention.text.toLowerCase() === "of"

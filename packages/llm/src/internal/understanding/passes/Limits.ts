@@ -186,8 +186,12 @@ const isInTheData = (work: Work, from: string | undefined, to: string | undefine
 const unitFor = (currency: string | undefined, percent: boolean, slot: Slot | undefined): Unit | undefined => {
   if (currency !== undefined) return unitNamed(currency)
   if (percent) return unitNamed("%")
-  const named = slot !== undefined && candidates(slot, isNumber).length > 0
-  const unit = slot?.used === true || named ? undefined : doing(slot, "Unit")
+  const unit = slot?.used === true ? undefined : doing(slot, "Unit")
+  // "100,000 votes" limits the votes; "2 hours" is a length of time even where some field is called hour.
+  const counts = ["votes", "people", "deaths", "points", "power", "mpg"].includes(
+    unitNamed(unit?.unit ?? "")?.quantity ?? ""
+  )
+  if (counts && slot !== undefined && candidates(slot, isNumber).length > 0) return undefined
   return unit === undefined ? undefined : unitNamed(unit.unit)
 }
 
