@@ -74,6 +74,33 @@ describe("the demo", () => {
     assert.deepStrictEqual(readdirSync(files), before)
   }, 60_000)
 
+  it("told to stop, stops its server and leaves no key behind", async () => {
+    const temporary = folder()
+    const files = folder()
+    writeFileSync(join(files, "a.csv"), "x,y\n1,2\n")
+    const child = spawn(process.execPath, [join(import.meta.dirname, "../src/demo.ts"), "--files", files], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, TMPDIR: temporary }
+    })
+    const exited = once(child, "exit")
+    const url = await new Promise<string>((resolve) => {
+      let output = ""
+      child.stdout.on("data", (chunk) => {
+        output += chunk
+        const found = /listening on (http:\/\/[\w.:]+)/.exec(output)?.[1]
+        if (found !== undefined) resolve(found)
+      })
+    })
+    child.kill("SIGTERM")
+    await exited
+    assert.deepStrictEqual(readdirSync(temporary), [])
+    const answered = await fetch(`${url}/healthz`).then(
+      () => true,
+      () => false
+    )
+    assert.isFalse(answered, "the server has stopped")
+  }, 60_000)
+
   it("says that the folder is none, and ends with 1", async () => {
     const { code, output } = await demo(["--files", join(folder(), "nowhere"), "--ask", "anything?"])
     assert.strictEqual(code, 1)

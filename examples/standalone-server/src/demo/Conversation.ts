@@ -18,16 +18,27 @@ const fileName = (name: string): string =>
     .replaceAll(/^-+|-+$/g, "")
     .slice(0, 80) || "asset"
 
+/** Gives every asset a name of its own, as assets come. */
+export const fileNames = (): ((name: string) => string) => {
+  const taken = new Map<string, number>()
+  return (name) => {
+    const base = fileName(name)
+    const count = (taken.get(base) ?? 0) + 1
+    taken.set(base, count)
+    return count === 1 ? base : `${base}-${count}`
+  }
+}
+
 /** A chart's specification and a table's rows are both JSON, and may have one name. */
 const extension = (asset: Asset, format: string): string =>
   asset.type === "chart" && format === "json" ? "vl.json" : format
 
-const save = async (client: Client, asset: Asset, output: string): Promise<ReadonlyArray<string>> => {
+const save = async (client: Client, asset: Asset, output: string, name: string): Promise<ReadonlyArray<string>> => {
   await mkdir(output, { recursive: true })
   return Promise.all(
     asset.formats.map(async ({ format, url }) => {
       const response = await client.assets.fetch(url)
-      const path = join(output, `${fileName(asset.name)}.${extension(asset, format)}`)
+      const path = join(output, `${name}.${extension(asset, format)}`)
       await writeFile(path, new Uint8Array(await response.arrayBuffer()))
       return path
     })
@@ -40,12 +51,24 @@ const describe = (cell: Cell): string => {
   return `${what}${time}${cell.error === undefined ? "" : ` · ${cell.error}`}`
 }
 
+/** Where assets are saved, and under which names. */
+export interface Output {
+  readonly folder: string
+  readonly nameOf: (name: string) => string
+}
+
 /** Asks a question and shows the answer as it comes; false when the run failed. */
-export const ask = async (client: Client, question: string, output: string, screen: Screen): Promise<boolean> => {
+export const ask = async (
+  client: Client,
+  question: string,
+  output: Output,
+  screen: Screen,
+  signal: AbortSignal
+): Promise<boolean> => {
   const assets: Array<Asset> = []
   let pieces = 0
   let answered = false
-  for await (const event of client.chats.stream({ question })) {
+  for await (const event of client.chats.stream({ question }, { signal })) {
     switch (event.type) {
       case "metadata":
         screen.event("metadata", `chat ${event.chat_id} · ${event.model}`)
@@ -72,7 +95,9 @@ export const ask = async (client: Client, question: string, output: string, scre
     }
     if (event.type === "metadata" || event.type === "cell") screen.progress("working")
   }
-  const saved = await Promise.all(assets.map((asset) => save(client, asset, output)))
+  const saved = await Promise.all(
+    assets.map((asset) => save(client, asset, output.folder, output.nameOf(`${asset.name} ${asset.type}`)))
+  )
   assets.forEach((asset, index) => {
     for (const path of saved[index] ?? []) screen.saved(asset.type, path)
   })

@@ -15,11 +15,17 @@ const stopped = (code: number | null, said: ReadonlyArray<string>): Error =>
   new Error(`the server ended with ${code ?? "a signal"} before it was ready:\n${said.slice(-5).join("\n")}`)
 
 /** Starts the server and waits until it is ready to answer. */
-export const startServer = async (dataDirectory: string, files: string | undefined): Promise<RunningServer> => {
+export const startServer = async (
+  dataDirectory: string,
+  files: string | undefined,
+  signal: AbortSignal
+): Promise<RunningServer> => {
+  // The demo says over which data it answers: a folder that the environment names is not among its own arguments.
+  const { CASTELLAN_FILES: _, ...environment } = process.env
   const server = spawn(process.execPath, [join(import.meta.dirname, "..", "main.ts")], {
     stdio: ["ignore", "pipe", "inherit"],
     env: {
-      ...process.env,
+      ...environment,
       HOST: "127.0.0.1",
       PORT: "0",
       CASTELLAN_DATA_DIR: dataDirectory,
@@ -27,8 +33,11 @@ export const startServer = async (dataDirectory: string, files: string | undefin
     }
   })
   const ended = once(server, "exit")
+  const kill = () => server.kill("SIGTERM")
+  signal.addEventListener("abort", kill, { once: true })
   const stop = async (): Promise<void> => {
-    if (server.exitCode === null && server.signalCode === null) server.kill("SIGTERM")
+    signal.removeEventListener("abort", kill)
+    if (server.exitCode === null && server.signalCode === null) kill()
     await ended
   }
   const said: Array<string> = []
@@ -40,10 +49,11 @@ export const startServer = async (dataDirectory: string, files: string | undefin
       if (found !== null) resolve(found[0])
     })
   })
-  const ready = await fetch(`${address}/readyz`)
-  if (!ready.ok) {
-    await stop()
-    throw new Error(`the server is not ready: ${ready.status}`)
-  }
-  return { url: address, [Symbol.asyncDispose]: stop }
+  const ready = await fetch(`${address}/readyz`, { signal }).then(
+    (response) => response.ok,
+    () => false
+  )
+  if (ready) return { url: address, [Symbol.asyncDispose]: stop }
+  await stop()
+  throw new Error("the server is not ready")
 }

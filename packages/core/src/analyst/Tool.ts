@@ -1,8 +1,8 @@
 /**
  * The tools of the analyst, as every model sees them: names, parameters and results.
  *
- * A result that a tool makes has a name (`result_1`), so that charts and tables refer to data and never restate
- * them: a model that talks nonsense cannot alter a number on its way into a chart.
+ * A result that a tool makes has a name (`result_1`), so that charts and tables are drawn from data, never from
+ * figures that a model types.
  */
 import * as Schema from "effect/Schema"
 import { Column, Value } from "../connector/ResultTable.ts"
