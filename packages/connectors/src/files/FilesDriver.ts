@@ -22,8 +22,8 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
-import { mkdtemp, rm } from "node:fs/promises"
-import { availableParallelism, tmpdir } from "node:os"
+import { mkdir, mkdtemp, rm } from "node:fs/promises"
+import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import type { Reply } from "../duckdb/internal/ChildHandle.ts"
 import { type DuckProcess, start } from "../duckdb/internal/DuckProcess.ts"
@@ -33,6 +33,7 @@ import * as ProcessPool from "../duckdb/internal/ProcessPool.ts"
 import * as ResultReader from "../duckdb/internal/ResultReader.ts"
 import { ofEnd, ofReply, unavailable } from "../duckdb/internal/SourceFailure.ts"
 import * as FolderSnapshot from "./internal/FolderSnapshot.ts"
+import * as PrivateDirectory from "./internal/PrivateDirectory.ts"
 import * as TableLibrary from "./internal/TableLibrary.ts"
 
 /** How the driver may use the machine. Every value has a default. */
@@ -70,11 +71,10 @@ export const make = Effect.fnUntraced(function* (
   const threads = options.threads ?? Math.min(availableParallelism(), 4)
   const grace = Duration.fromInputUnsafe(options.grace ?? "500 millis")
 
-  const directory = yield* Effect.acquireRelease(
-    Effect.promise(() => mkdtemp(join(tmpdir(), "castellan-files-"))),
-    (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
-  )
-  const library = TableLibrary.make(directory)
+  const directory = yield* PrivateDirectory.acquire
+  const tableDirectory = join(directory, "tables")
+  yield* Effect.promise(() => mkdir(tableDirectory))
+  const library = TableLibrary.make(tableDirectory)
 
   const spawn = Effect.fnUntraced(function* (
     snapshot: FolderSnapshot.FolderSnapshot,
@@ -85,11 +85,18 @@ export const make = Effect.fnUntraced(function* (
       (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
     )
     const { folder } = snapshot
-    const process = yield* start({ memory, grace, folder, directory: temporaryDirectory, sealed })
+    const process = yield* start({
+      memory,
+      grace,
+      folder,
+      sealed,
+      directory: temporaryDirectory,
+      codeDirectory: join(directory, "code")
+    })
     const { response } = yield* process.ask({
       _tag: "Open",
       folder,
-      cacheDirectory: directory,
+      cacheDirectory: tableDirectory,
       temporaryDirectory,
       tables: snapshot.tables.map((table) => ({
         name: table.name,

@@ -45,6 +45,8 @@ export interface HandleOptions {
   readonly folder: string
   /** The directory that the process starts in. */
   readonly directory: string
+  /** A private directory for compiled code, shared by all processes. */
+  readonly codeDirectory: string
   /** Resident memory that it may use, in bytes. */
   readonly memory: number
   /** Milliseconds that it has to stop a request, or to end, before it is killed. */
@@ -74,12 +76,12 @@ export class ChildHandle {
   #watchdog: NodeJS.Timeout | undefined
 
   /** Spawns a process. */
-  constructor({ directory, folder, grace, memory, program, sealed }: HandleOptions) {
+  constructor({ codeDirectory, directory, folder, grace, memory, program, sealed }: HandleOptions) {
     this.#memory = memory
     this.#grace = grace
     const script = program ?? require.resolve("@castellan/connectors/duckdb/child")
     const command = enclose(
-      { program: process.execPath, arguments: [...nodeArguments, script] },
+      { program: process.execPath, arguments: [...nodeArguments, script, codeDirectory] },
       { folder, memory, sealed }
     )
     // A group of its own, so that a signal to the server's terminal does not hit it, and a kill hits all of it.

@@ -1,0 +1,111 @@
+/**
+ * What a DuckDB process does: it answers the requests on its standard input, one at a time, with frames on file
+ * descriptor 3, and ends when its input ends, so that it never outlives the server.
+ */
+import { accessSync, constants } from "node:fs"
+import { Socket } from "node:net"
+import { type Answer, type Engine, EngineFailure, open } from "./Engine.ts"
+import { encode, makeReader } from "./Frame.ts"
+import type { FailureKind, Request, Response } from "./Message.ts"
+
+const maxRequest = 64 * 1024 * 1024
+const watch = 100
+const retryInterrupt = 10
+
+/** Serves the requests of this process until its input ends. */
+export const serve = (): void => {
+  const output = new Socket({ fd: 3, readable: false, writable: true })
+  let engine: Engine | undefined
+  let hidden: ReadonlyArray<readonly [string, string]> = []
+  let running: { readonly id: number; cancelled: boolean } | undefined
+
+  const send = (response: Response, payload?: Uint8Array): void => {
+    for (const part of encode(JSON.stringify(response), payload)) output.write(part)
+  }
+
+  /** Ends at once. An orderly exit would wait for the engine's threads, which may be busy for hours. */
+  const end = (): void => {
+    process.kill(process.pid, "SIGKILL")
+  }
+
+  /** The message of an engine's error without the folders of this machine. */
+  const scrub = (message: string): string => hidden.reduce((text, [path, name]) => text.replaceAll(path, name), message)
+
+  const kindOf = (message: string): FailureKind => {
+    if (/^Out of Memory Error|bad_alloc|bad allocation/.test(message)) return "memory"
+    return /^INTERRUPT Error|^Interrupted/i.test(message) ? "cancelled" : "failed"
+  }
+
+  const failure = (id: number, error: unknown): Response => {
+    const message = (error instanceof Error ? error.message : String(error)).replace(/^Failed to [a-z ]+: /, "")
+    const kind = error instanceof EngineFailure ? error.kind : kindOf(message)
+    return { _tag: "Failed", id, kind, message: scrub(message) }
+  }
+
+  const isReadable = (file: string): boolean => {
+    try {
+      accessSync(file, constants.R_OK)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  const answer = async (request: Exclude<Request, { _tag: "Cancel" }>): Promise<Answer> => {
+    if (request._tag === "Open") {
+      hidden = [
+        [`${request.temporaryDirectory}/`, ""],
+        [request.temporaryDirectory, "the temporary folder"],
+        [`${request.cacheDirectory}/`, ""],
+        [request.cacheDirectory, "the cache"],
+        [`${request.folder}/`, ""],
+        [request.folder, "the folder"]
+      ]
+      engine = await open(request)
+      setInterval(() => {
+        if (running === undefined || process.memoryUsage.rss() <= request.memory) return
+        send({ _tag: "Failed", id: running.id, kind: "memory", message: "the process is above its limit" })
+        output.end(end)
+      }, watch)
+      const readable = request.tables.every((table) => table.files.every(isReadable))
+      return { response: { _tag: "Opened", id: request.id, readable } }
+    }
+    if (engine === undefined) throw new EngineFailure("failed", "the engine is not open")
+    return request._tag === "Load" ? engine.load(request) : engine.run(request)
+  }
+
+  const handle = async (request: Request): Promise<void> => {
+    if (request._tag === "Cancel") {
+      if (running?.id !== request.id) return
+      running.cancelled = true
+      engine?.interrupt()
+      return
+    }
+    const own = { id: request.id, cancelled: false }
+    running = own
+    // An interrupt that comes between two steps of a request is lost on the engine, so it is repeated until the end.
+    const interrupter = setInterval(() => {
+      if (own.cancelled) engine?.interrupt()
+    }, retryInterrupt)
+    try {
+      const { payload, response } = await answer(request)
+      send(response, payload)
+    } catch (error) {
+      send(failure(request.id, error))
+    } finally {
+      clearInterval(interrupter)
+      running = undefined
+    }
+  }
+
+  const read = makeReader(() => maxRequest)
+  process.stdin.on("data", (chunk: Buffer) => {
+    for (const frame of read(chunk)) {
+      const request: Request = JSON.parse(frame.header)
+      void handle(request)
+    }
+  })
+  process.stdin.on("end", end)
+  process.stdin.on("error", end)
+  output.on("error", end)
+}
