@@ -23,7 +23,8 @@ const turn = (more: Partial<ModelTurn>): ModelTurn => ({
 const textOf = (outputs: ReadonlyArray<ModelOutput>): string =>
   outputs.flatMap((output) => (output._tag === "Text" ? [output.text] : [])).join("")
 
-const callsOf = (outputs: ReadonlyArray<ModelOutput>) => outputs.flatMap((output) => (output._tag === "Call" ? [output.call] : []))
+const callsOf = (outputs: ReadonlyArray<ModelOutput>) =>
+  outputs.flatMap((output) => (output._tag === "Call" ? [output.call] : []))
 
 /** Results of the shop: every grouped query answers with two products, every other with one figure. */
 const table = (query: string): ResultTable => ({
@@ -98,7 +99,10 @@ it.layer(OfflineAnalyst.layer)("the offline analyst", (it) => {
 
   it.effect("explains a failed query and gives no figure", () =>
     Effect.gen(function* () {
-      const failing = { sources: [orders], query: () => Effect.fail({ message: "the statement ran past its 180 seconds" }) }
+      const failing = {
+        sources: [orders],
+        query: () => Effect.fail({ message: "the statement ran past its 180 seconds" })
+      }
       const outcome = yield* converse(failing, ["revenue by product"])
       assert.match(outcome.text, /query failed.*ran past its 180 seconds\./)
       assert.notMatch(outcome.text, /\*\*/)
@@ -114,7 +118,9 @@ it.layer(OfflineAnalyst.layer)("the offline analyst", (it) => {
       assert.match(cut.text, /cut at 2 rows/)
       const none = yield* converse(world({ ...grouped, rows: [] }), ["revenue by product in 2023"])
       assert.match(none.text, /No orders match.*run from 1 January 2023 to 31 December 2024/)
-      const nameless = yield* converse(world({ ...grouped, rows: [...grouped.rows, [null, 5], ["Chair", 1]] }), ["revenue by product"])
+      const nameless = yield* converse(world({ ...grouped, rows: [...grouped.rows, [null, 5], ["Chair", 1]] }), [
+        "revenue by product"
+      ])
       assert.match(nameless.text, /Where the product is not known, it is \$5\./)
     })
   )
@@ -125,7 +131,9 @@ describe("a turn", () => {
     const asked = turn({ messages: [question("revenue by product")] })
     assert.deepStrictEqual(OfflineAnalyst.outputs(asked), OfflineAnalyst.outputs(asked))
     const first = callsOf(OfflineAnalyst.outputs(asked))
-    const again = callsOf(OfflineAnalyst.outputs(turn({ messages: [...asked.messages, question("orders by product")] })))
+    const again = callsOf(
+      OfflineAnalyst.outputs(turn({ messages: [...asked.messages, question("orders by product")] }))
+    )
     assert.notDeepEqual(
       first.map((call) => call.id),
       again.map((call) => call.id)
@@ -140,7 +148,10 @@ describe("a turn", () => {
     assert.strictEqual(outputs.filter((output) => output._tag === "Finished").length, 1)
     const last = outputs.at(-1)
     assert.isTrue(last?._tag === "Finished" && last.outputTokens === Math.ceil(textOf(outputs).length / 4))
-    assert.isTrue(last?._tag === "Finished" && last.inputTokens === Math.ceil(("Today is 2025-06-15 (UTC)." + "revenue by product").length / 4))
+    assert.isTrue(
+      last?._tag === "Finished" &&
+        last.inputTokens === Math.ceil(("Today is 2025-06-15 (UTC)." + "revenue by product").length / 4)
+    )
   })
 
   it("stays within the tokens that it may use", () => {

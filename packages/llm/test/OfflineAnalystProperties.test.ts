@@ -15,18 +15,70 @@ import { orders } from "./fixture/Shop.ts"
 
 /** Words that make questions get past the first refusal. */
 const words = [
-  "how many", "average", "total", "top 5", "highest", "worst", "by", "per", "for each", "of", "in 2023", "since March 2024",
-  "orders", "revenue", "amount", "weight", "status", "product", "customer", "city", "gift", "Lamp", "O'Hare\"\\", "\"O'Hare\\\"", "cancelled",
-  "not", "over 100", "between 5 and 10", "more than 2 kg", "share of", "vs", "and", "or", "over time", "distribution of", "relationship between",
-  "change", "median", "different", "which", "when", "list", "Miller's", "`; drop", "'; --", "month", "weekday", "last year", "{{", "${x}", "日本", "é", "\u0000", "\n", "?"
+  "how many",
+  "average",
+  "total",
+  "top 5",
+  "highest",
+  "worst",
+  "by",
+  "per",
+  "for each",
+  "of",
+  "in 2023",
+  "since March 2024",
+  "orders",
+  "revenue",
+  "amount",
+  "weight",
+  "status",
+  "product",
+  "customer",
+  "city",
+  "gift",
+  "Lamp",
+  "O'Hare\"\\",
+  '"O\'Hare\\"',
+  "cancelled",
+  "not",
+  "over 100",
+  "between 5 and 10",
+  "more than 2 kg",
+  "share of",
+  "vs",
+  "and",
+  "or",
+  "over time",
+  "distribution of",
+  "relationship between",
+  "change",
+  "median",
+  "different",
+  "which",
+  "when",
+  "list",
+  "Miller's",
+  "`; drop",
+  "'; --",
+  "month",
+  "weekday",
+  "last year",
+  "{{",
+  "${x}",
+  "日本",
+  "é",
+  "\u0000",
+  "\n",
+  "?"
 ]
 
 const questions = Schema.Array(Schema.Union([Schema.Literals(words), Schema.String])).check(Schema.isMaxLength(14))
 
 /** What a query may hold outside its quotes: the language's own words, numbers, days and marks. */
 const language = new Set(
-  "run where group_by aggregate order_by limit select having calculate partition_by is not null and or asc desc pick when else all count sum avg min max stddev floor ceil nullif lower strpos hour month quarter day week year day_of_week sum_cumulative true false"
-    .split(" ")
+  "run where group_by aggregate order_by limit select having calculate partition_by is not null and or asc desc pick when else all count sum avg min max stddev floor ceil nullif lower strpos hour month quarter day week year day_of_week sum_cumulative true false".split(
+    " "
+  )
 )
 
 const outside = (query: string): ReadonlyArray<string> =>
@@ -38,15 +90,32 @@ const outside = (query: string): ReadonlyArray<string> =>
     .filter((word) => word !== "" && !/^\d+$/.test(word))
 
 const checkQuery = (query: string): void => {
-  for (const word of outside(query)) assert.isTrue(language.has(word), `${JSON.stringify(word)} stands outside quotes in ${query}`)
+  for (const word of outside(query))
+    assert.isTrue(language.has(word), `${JSON.stringify(word)} stands outside quotes in ${query}`)
 }
 
 const noise = (seed: number): ResultTable => {
   const values: ReadonlyArray<Value> = [null, 0, -3.5, 1e21, "x|y`*", "2024-02-30", true, "12.5"]
   const at = (index: number): Value => values[(seed + index) % values.length] ?? null
   return {
-    columns: ["product", "revenue", "month", "x_", "y_", "pairs_", "value", "same", "rows_", "names_", "lowest_", "highest_", "deviation_"].map((name) => ({ name, type: "text" })),
-    rows: Array.from({ length: seed % 4 }, (_, row) => Array.from({ length: 13 }, (_column, column) => at(row + column))),
+    columns: [
+      "product",
+      "revenue",
+      "month",
+      "x_",
+      "y_",
+      "pairs_",
+      "value",
+      "same",
+      "rows_",
+      "names_",
+      "lowest_",
+      "highest_",
+      "deviation_"
+    ].map((name) => ({ name, type: "text" })),
+    rows: Array.from({ length: seed % 4 }, (_, row) =>
+      Array.from({ length: 13 }, (_column, column) => at(row + column))
+    ),
     truncated: seed % 2 === 0
   }
 }
@@ -66,7 +135,10 @@ describe("queries", () => {
 
 it.layer(OfflineAnalyst.layer)("any question", (it) => {
   const ask = (sources: ReadonlyArray<OntologySource>, asked: ReadonlyArray<string>, seed: number) =>
-    converse({ sources, query: () => (seed % 5 === 4 ? Effect.fail({ message: "no" }) : Effect.succeed(noise(seed))) }, asked)
+    converse(
+      { sources, query: () => (seed % 5 === 4 ? Effect.fail({ message: "no" }) : Effect.succeed(noise(seed))) },
+      asked
+    )
 
   it.effect.prop(
     "over a shop",
@@ -82,10 +154,18 @@ it.layer(OfflineAnalyst.layer)("any question", (it) => {
 
   it.effect.prop(
     "over any ontology",
-    [Schema.Array(OntologySource).check(Schema.isMaxLength(3)), questions, Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 40 }))],
+    [
+      Schema.Array(OntologySource).check(Schema.isMaxLength(3)),
+      questions,
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 40 }))
+    ],
     ([sources, asked, seed]) =>
       Effect.gen(function* () {
-        const names = sources.flatMap((source) => [source.name, source.label, ...source.fields.map((field) => field.label)])
+        const names = sources.flatMap((source) => [
+          source.name,
+          source.label,
+          ...source.fields.map((field) => field.label)
+        ])
         const outcome = yield* ask(sources, [[...asked, ...names.slice(0, 4)].join(" ")], seed)
         outcome.queries.forEach(checkQuery)
         assert.isAbove(outcome.text.length, 0)
@@ -96,7 +176,18 @@ it.layer(OfflineAnalyst.layer)("any question", (it) => {
   it.effect("of 100 kB is declined at once", () =>
     Effect.gen(function* () {
       yield* LanguageModels
-      for (const piece of ["how many orders by product ", "a", "\"", "((((", "é\u0301", "1,", "'", "not not or and ", "2024-", " ".repeat(50)]) {
+      for (const piece of [
+        "how many orders by product ",
+        "a",
+        '"',
+        "((((",
+        "é\u0301",
+        "1,",
+        "'",
+        "not not or and ",
+        "2024-",
+        " ".repeat(50)
+      ]) {
         const long = piece.repeat(Math.ceil(100_000 / piece.length))
         const started = performance.now()
         const outcome = yield* ask([orders], [long], 1)
@@ -108,8 +199,15 @@ it.layer(OfflineAnalyst.layer)("any question", (it) => {
 
   it.effect("of an ordinary length takes milliseconds", () =>
     Effect.gen(function* () {
-      const sources = Array.from({ length: 12 }, (_, index) => ({ ...orders, name: `orders ${index}`, label: `Orders ${index}` }))
-      const long = "what is the average amount by product and status for cancelled orders over 100 kg in march 2024 from Oslo ".repeat(9)
+      const sources = Array.from({ length: 12 }, (_, index) => ({
+        ...orders,
+        name: `orders ${index}`,
+        label: `Orders ${index}`
+      }))
+      const long =
+        "what is the average amount by product and status for cancelled orders over 100 kg in march 2024 from Oslo ".repeat(
+          9
+        )
       const started = performance.now()
       for (let round = 0; round < 5; round++) yield* ask(sources, [long], 1)
       assert.isBelow((performance.now() - started) / 5, 500)

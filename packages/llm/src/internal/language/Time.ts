@@ -109,7 +109,9 @@ class Reader {
 
   /** The length of the first of some phrases that stands at a token, or 0. */
   phrase(index: number, phrases: ReadonlyArray<string>): number {
+    const first = this.word(index)
     for (const phrase of phrases) {
+      if (!phrase.startsWith(first) || first === "") continue
       const words = phrase.split(" ")
       if (words.every((word, offset) => this.word(index + offset) === word)) return words.length
     }

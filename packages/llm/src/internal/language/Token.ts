@@ -1,7 +1,7 @@
 /**
  * A question cut into tokens: words, numbers, quoted names and the few marks that carry meaning.
  */
-import { fold, stem } from "./Words.ts"
+import { fold, stem, wordsOf } from "./Words.ts"
 
 /** A piece of the question. */
 export interface Token {
@@ -11,6 +11,8 @@ export interface Token {
   /** Folded, without a possessive ending. */
   readonly word: string
   readonly stem: string
+  /** The words in it: several in a quoted name. */
+  readonly parts: ReadonlyArray<string>
   /** Something belongs to it: `stock's`. */
   readonly possessive: boolean
   /** Where it starts and ends in the question, in UTF-16 units. */
@@ -44,7 +46,18 @@ const isProper = (text: string, startsSentence: boolean): boolean => {
 
 const token = (kind: Token["kind"], text: string, start: number, length: number, proper: boolean): Token => {
   const word = fold(text).replace(/'s?$/, "").replaceAll("'", "")
-  return { kind, text, word, stem: stem(word), possessive: /['’]s?$/.test(text), start, end: start + length, proper }
+  const parts = kind === "mark" ? [] : wordsOf(kind === "quoted" ? text : word)
+  return {
+    kind,
+    text,
+    word,
+    stem: stem(word),
+    parts,
+    possessive: /['’]s?$/.test(text),
+    start,
+    end: start + length,
+    proper
+  }
 }
 
 /** The tokens of a question, at most `maxTokens` and one more, so that a caller can see that there were too many. */

@@ -3,11 +3,10 @@
  * a word that matters is left.
  */
 import * as Result from "effect/Result"
-import { maxTokens, type Token } from "../language/Token.ts"
 import type { Draft } from "./Draft.ts"
 import type { SourceFacts } from "./Facts.ts"
 import { type FoundValue, lexicon, type Lexicon } from "./Lexicon.ts"
-import { type Correction, isUnknown, type Mention, mentions } from "./Mention.ts"
+import { type Correction, isUnknown, type Mention, mentions, type Question } from "./Mention.ts"
 import { type LookUp, unknownNames } from "./Names.ts"
 import { readGroupings, readTargets } from "./passes/Groups.ts"
 import { readCounts, readLimits } from "./passes/Limits.ts"
@@ -89,14 +88,14 @@ const beyond = (row: ReadonlyArray<Mention>): Problem | undefined => {
 }
 
 /** Reads a question over a source. */
-export const interpret = (tokens: ReadonlyArray<Token>, prepared: Prepared, knowledge: Knowledge): Interpretation => {
+export const interpret = (asked: Question, prepared: Prepared, knowledge: Knowledge): Interpretation => {
   const { facts } = prepared
-  const first = mentions(tokens, prepared.lexicon)
-  const firstResult = readTokens(tokens, facts, first.mentions, knowledge)
+  const first = mentions(asked, prepared.lexicon)
+  const firstResult = read(facts, first.mentions, knowledge)
   // "late flights" is a measure, but behind "of" it is flights that are late: its words are read one by one.
   const left = leftWhole(firstResult, first.mentions)
-  const second = left.length === 0 ? undefined : mentions(tokens, prepared.lexicon, left)
-  const secondResult = second === undefined ? firstResult : readTokens(tokens, facts, second.mentions, knowledge)
+  const second = left.length === 0 ? undefined : mentions(asked, prepared.lexicon, left)
+  const secondResult = second === undefined ? firstResult : read(facts, second.mentions, knowledge)
   const better = second !== undefined && Result.isSuccess(secondResult)
   const { corrections, mentions: row } = better ? second : first
   const does = (tag: string): boolean =>
@@ -111,14 +110,6 @@ export const interpret = (tokens: ReadonlyArray<Token>, prepared: Prepared, know
     points: does("Pronoun")
   }
 }
-
-const readTokens = (
-  tokens: ReadonlyArray<Token>,
-  facts: SourceFacts,
-  row: ReadonlyArray<Mention>,
-  knowledge: Knowledge
-): Result.Result<Draft, Problem | Need> =>
-  tokens.length > maxTokens ? Result.fail({ _tag: "TooLong" }) : read(facts, row, knowledge)
 
 /** Measures of several words that the reading had no use for as a whole. */
 const leftWhole = (

@@ -161,20 +161,13 @@ export const lexicon = (facts: SourceFacts, found: ReadonlyArray<FoundValue>): L
         if (end === index || !/^[-–/&,]$/.test(token.text)) break
         continue
       }
-      if (token.kind === "quoted") {
-        phrase.push(...wordsOf(token.text))
-      } else {
-        phrase.push(...wordsOf(token.word))
-      }
+      phrase.push(...token.parts)
       const length = end - index + 1
       const exact = byKey.get(phraseKey(phrase)) ?? []
-      const text = tokens
-        .slice(index, end + 1)
-        .map((one) => one.text)
-        .join(" ")
       for (const entry of exact) {
-        if (entry.spelled === undefined || entry.spelled === text)
+        if (entry.spelled === undefined || entry.spelled === written(tokens, index, end)) {
           matches.push({ length, term: entry.term, cost: entry.cost })
+        }
       }
       if (exact.length === 0 && phrase.some((word) => word.length > 3)) {
         const noun = phrase.length === 1 ? nounOf(phrase[0] ?? "") : undefined
@@ -256,6 +249,12 @@ const addValue = (
     add([first], partial)
   }
 }
+
+const written = (tokens: ReadonlyArray<Token>, from: number, to: number): string =>
+  tokens
+    .slice(from, to + 1)
+    .map((one) => one.text)
+    .join(" ")
 
 /** Whether a field is text of many values, of which the ontology lists none. */
 export const isOpenText = (field: OntologyField): boolean =>

@@ -75,12 +75,33 @@ const sureCost = 12
 /** How much dearer a second meaning of the same words may be and still be kept. */
 const keep = 5
 
-const edgesAt = (
-  tokens: ReadonlyArray<Token>,
-  words: ReadonlyArray<string>,
-  index: number,
-  lexicon: Lexicon
-): Array<Edge> => {
+/** What the grammar makes of the words at a token, whatever the data are about. */
+interface Spoken {
+  readonly operators: ReturnType<typeof operatorsAt>
+  readonly times: ReadonlyArray<TimeReading>
+  readonly number: Numeral | undefined
+}
+
+/** A question before it is held against a source. */
+export interface Question {
+  readonly tokens: ReadonlyArray<Token>
+  readonly spoken: ReadonlyArray<Spoken>
+}
+
+/** Reads what the grammar knows of a question: once, for all sources. */
+export const question = (tokens: ReadonlyArray<Token>): Question => {
+  const words = tokens.map((token) => token.word)
+  return {
+    tokens,
+    spoken: tokens.map((_, index) => ({
+      operators: operatorsAt(words, index),
+      times: readTime(tokens, index),
+      number: readNumeral(tokens, index)
+    }))
+  }
+}
+
+const edgesAt = ({ spoken, tokens }: Question, index: number, lexicon: Lexicon): Array<Edge> => {
   const edges = new Map<number, Edge>()
   const edge = (length: number, cost: number): Edge => {
     const known = edges.get(length)
@@ -93,13 +114,14 @@ const edgesAt = (
     return made
   }
   for (const match of lexicon.at(tokens, index)) edge(match.length, match.cost).terms.push(match)
-  for (const { length, operator } of operatorsAt(words, index))
+  const said = spoken[index]
+  for (const { length, operator } of said?.operators ?? [])
     edge(length, operatorCost(operator)).operators.push(operator)
-  for (const reading of readTime(tokens, index)) {
+  for (const reading of said?.times ?? []) {
     const at = edge(reading.length, reading.bare ? 11 : 9)
     at.time ??= reading
   }
-  const number = readNumeral(tokens, index)
+  const number = said?.number
   if (number !== undefined) edge(number.length, 10).number = number
   if (tokens[index]?.kind === "quoted") edge(1, 9).quoted = true
   for (const one of edges.values()) {
@@ -122,7 +144,7 @@ const corrected = (token: Token, lexicon: Lexicon): Token | undefined => {
   const word = [lexicon.words, grammarWords]
     .map((known) => correction(token.word, known) ?? plural(token.word, known))
     .find((found) => found !== undefined)
-  return word === undefined ? undefined : { ...token, word, stem: stem(word) }
+  return word === undefined ? undefined : { ...token, word, stem: stem(word), parts: [word] }
 }
 
 /** A slip in a plural is a slip in its singular. */
@@ -131,29 +153,31 @@ const plural = (word: string, known: ReadonlySet<string>): string | undefined =>
 
 /** The cheapest row of mentions that accounts for every token. */
 export const mentions = (
-  tokens: ReadonlyArray<Token>,
+  asked: Question,
   lexicon: Lexicon,
   /** Mentions that led nowhere: the same words are not to be read as one again. */
   without: ReadonlyArray<Mention> = []
 ): Mentions => {
   const isLeft = (from: number, length: number): boolean =>
-    without.some((mention) => mention.tokens.length === length && mention.tokens[0]?.start === tokens[from]?.start)
+    without.some(
+      (mention) => mention.tokens.length === length && mention.tokens[0]?.start === asked.tokens[from]?.start
+    )
   const corrections: Array<Correction> = []
-  let words = tokens.map((token) => token.word)
+  const found = asked.tokens.map((_, index) => edgesAt(asked, index, lexicon))
   const covered = new Set<number>()
-  tokens.forEach((_, index) => {
-    for (const edge of edgesAt(tokens, words, index, lexicon)) {
-      for (let offset = 0; offset < edge.length; offset++) covered.add(index + offset)
-    }
+  found.forEach((edges, index) => {
+    for (const edge of edges) for (let offset = 0; offset < edge.length; offset++) covered.add(index + offset)
   })
-  const read = tokens.map((token, index) => {
+  const read = asked.tokens.map((token, index) => {
     if (covered.has(index)) return token
     const better = corrected(token, lexicon)
     if (better === undefined) return token
     corrections.push({ written: token.text, read: better.word })
     return better
   })
-  words = read.map((token) => token.word)
+  const mended = corrections.length === 0 ? undefined : question(read)
+  const edgesOf = (index: number): ReadonlyArray<Edge> =>
+    mended === undefined ? (found[index] ?? []) : edgesAt(mended, index, lexicon)
 
   const best: Array<{ cost: number; edge: Edge | undefined; from: number }> = [{ cost: 0, edge: undefined, from: -1 }]
   const relax = (to: number, cost: number, from: number, edge: Edge | undefined): void => {
@@ -163,7 +187,7 @@ export const mentions = (
   for (let index = 0; index < read.length; index++) {
     const here = best[index]?.cost ?? Number.POSITIVE_INFINITY
     relax(index + 1, here + unknownCost, index, undefined)
-    for (const edge of edgesAt(read, words, index, lexicon)) {
+    for (const edge of edgesOf(index)) {
       if (!isLeft(index, edge.length)) relax(index + edge.length, here + edge.cost, index, edge)
     }
   }

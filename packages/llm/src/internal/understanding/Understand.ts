@@ -3,7 +3,7 @@
  * question before, whether it answers what was asked back; and ends with a plan, something to look up, or a problem.
  */
 import * as Result from "effect/Result"
-import { tokenize } from "../language/Token.ts"
+import { maxTokens, tokenize } from "../language/Token.ts"
 import { phraseKey, wordsOf } from "../language/Words.ts"
 import type { Plan } from "../plan/Plan.ts"
 import { aboutData } from "./About.ts"
@@ -12,7 +12,7 @@ import type { Draft } from "./Draft.ts"
 import type { SourceFacts } from "./Facts.ts"
 import { merge, saysSomething } from "./FollowUp.ts"
 import { interpret, type Interpretation, type Knowledge, type Need, prepare, type Prepared } from "./Interpret.ts"
-import type { Correction } from "./Mention.ts"
+import { type Correction, question as ask, type Question } from "./Mention.ts"
 import type { Alternative, Problem } from "./Problem.ts"
 
 /** What became of a question. */
@@ -89,7 +89,10 @@ const readOne = (
   if (about !== undefined) return fail(about)
   const tokens = tokenize(question)
   if (tokens.every((token) => token.kind === "mark")) return fail({ _tag: "Empty" })
-  const all = prepared.map((one) => interpret(tokens, one, knowledge))
+  // A question that is too long is not read at all.
+  if (tokens.length > maxTokens) return fail({ _tag: "TooLong" })
+  const asked = ask(tokens)
+  const all = prepared.map((one) => interpret(asked, one, knowledge))
   const alone = choose(all, question)
   const goesOn = all.some((one) => one.continues || one.points)
   if (previous === undefined || (alone._tag === "Understood" && !goesOn)) {
@@ -106,7 +109,7 @@ const readOne = (
     return alone
   const before = previous.read()
   if (before._tag === "Needs") return before
-  if (before._tag === "Understood") return followUp(before, tokens, prepared, knowledge, alone)
+  if (before._tag === "Understood") return followUp(before, asked, prepared, knowledge, alone)
   const answered = depth > 2 ? undefined : answerToUs(question, previous.text, before.problem)
   if (answered !== undefined) return readOne(answered, undefined, prepared, knowledge, depth + 1)
   return alone
@@ -114,14 +117,14 @@ const readOne = (
 
 const followUp = (
   before: Understanding & { readonly _tag: "Understood" },
-  tokens: ReturnType<typeof tokenize>,
+  asked: Question,
   prepared: ReadonlyArray<Prepared>,
   knowledge: Knowledge,
   alone: Understanding
 ): Understanding => {
   const same = prepared.find((one) => one.facts.source.name === before.draft.facts.source.name)
   if (same === undefined) return alone
-  const fragment = interpret(tokens, same, { ...knowledge, before: before.draft })
+  const fragment = interpret(asked, same, { ...knowledge, before: before.draft })
   if (Result.isFailure(fragment.result)) {
     const { failure } = fragment.result
     if (alone._tag === "Understood") return alone
