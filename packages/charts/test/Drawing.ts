@@ -1,7 +1,7 @@
 /**
  * An SVG document read back: which texts stand where, so that a test can see what a reader would see.
  */
-import * as Fonts from "../src/theme/Fonts.ts"
+import * as Fonts from "../src/internal/theme/Fonts.ts"
 
 /** A point in the picture. */
 export type Point = readonly [x: number, y: number]

@@ -1,7 +1,7 @@
 /**
  * Texts are measured as wide as they are drawn.
  */
-import * as Fonts from "@castellan/charts/theme/Fonts"
+import * as Fonts from "../src/internal/theme/Fonts.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Resvg } from "@resvg/resvg-js"
 

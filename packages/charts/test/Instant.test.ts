@@ -1,7 +1,7 @@
 /**
  * Days and moments, in whatever form they come.
  */
-import * as Instant from "@castellan/charts/data/Instant"
+import * as Instant from "../src/internal/data/Instant.ts"
 import { assert, describe, it } from "@effect/vitest"
 
 describe("Instant", () => {

@@ -3,7 +3,7 @@
  *
  * A random value is hardly ever close to a specification. Those a model gets wrong are.
  */
-import type { Json, JsonObject } from "@castellan/charts/specification/Json"
+import type { Json, JsonObject } from "../src/internal/specification/Json.ts"
 import * as Schema from "effect/Schema"
 
 const Choice = Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 })))

@@ -1,7 +1,7 @@
 /**
  * The colours stay apart for readers who see colours differently.
  */
-import * as Palette from "@castellan/charts/theme/Palette"
+import * as Palette from "../src/internal/theme/Palette.ts"
 import { assert, describe, it } from "@effect/vitest"
 
 type Triple = readonly [number, number, number]

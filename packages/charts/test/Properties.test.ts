@@ -3,7 +3,7 @@
  * defect, never a hang, and the next chart is drawn as before.
  */
 import * as VegaRenderer from "@castellan/charts/vega/VegaRenderer"
-import type { JsonObject } from "@castellan/charts/specification/Json"
+import type { JsonObject } from "../src/internal/specification/Json.ts"
 import { ChartRenderer } from "@castellan/core/asset/ChartRenderer"
 import { ColumnType, type ResultTable, Value } from "@castellan/core/connector/ResultTable"
 import { assert, layer } from "@effect/vitest"

@@ -1,9 +1,9 @@
 /**
  * Our walk over Vega-Lite's schema accepts what Ajv, the reference, accepts, and refuses what Ajv refuses.
  */
-import * as Safety from "@castellan/charts/specification/Safety"
-import * as SpecificationSchema from "@castellan/charts/specification/SpecificationSchema"
-import { sentence, type Json, type JsonObject } from "@castellan/charts/specification/Json"
+import * as Safety from "../src/internal/specification/Safety.ts"
+import * as SpecificationSchema from "../src/internal/specification/SpecificationSchema.ts"
+import { sentence, type Json, type JsonObject } from "../src/internal/specification/Json.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Ajv } from "ajv"
 import * as Schema from "effect/Schema"

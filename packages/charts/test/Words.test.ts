@@ -1,8 +1,8 @@
 /**
  * Words on axes, and expressions in specifications.
  */
-import * as Expressions from "@castellan/charts/specification/Expressions"
-import * as Titles from "@castellan/charts/theme/Titles"
+import * as Expressions from "../src/internal/specification/Expressions.ts"
+import * as Titles from "../src/internal/theme/Titles.ts"
 import { assert, describe, it } from "@effect/vitest"
 import * as Drawing from "./Drawing.ts"
 

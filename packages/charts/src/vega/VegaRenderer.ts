@@ -10,10 +10,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Pool from "effect/Pool"
-import { sentence } from "../specification/Json.ts"
-import * as SpecificationInput from "../specification/SpecificationInput.ts"
-import * as DrawingProcess from "./DrawingProcess.ts"
-import type { Reply, Request } from "./Protocol.ts"
+import { sentence } from "../internal/specification/Json.ts"
+import * as SpecificationInput from "../internal/specification/SpecificationInput.ts"
+import * as DrawingProcess from "../internal/vega/DrawingProcess.ts"
+import type { Reply, Request } from "../internal/vega/Protocol.ts"
 
 /** What can be chosen. Everything has a default that suits a server. */
 export interface Options {

@@ -5,8 +5,8 @@
  * and running out of memory ends this process and not the server.
  */
 import { isMainThread, Worker } from "node:worker_threads"
-import { draw } from "./Chart.ts"
-import type { Reply, Request } from "./Protocol.ts"
+import { draw } from "../internal/vega/Chart.ts"
+import type { Reply, Request } from "../internal/vega/Protocol.ts"
 
 /**
  * Ends the process when the server is gone. A busy process would not notice that its channel is closed, so a thread
