@@ -9,7 +9,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { execFile } from "node:child_process"
+import * as Logger from "effect/Logger"
+import { ChildProcess, execFile } from "node:child_process"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
+import { once } from "node:events"
 import { join } from "node:path"
 import { examples } from "./Gallery.ts"
 
@@ -47,6 +50,46 @@ const render = (specification: unknown) => ChartRenderer.use((charts) => charts.
 /** The processes that this one has started and that still run. */
 const children = Effect.sync(() => process.getActiveResourcesInfo().filter((kind) => kind === "ProcessWrap").length)
 
+/** Hands over every process that this one starts, for as long as the scope is open. */
+const started = (seen: (child: ChildProcess) => void) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const listener = (message: unknown): void => {
+        if (typeof message !== "object" || message === null || !("process" in message)) return
+        if (message.process instanceof ChildProcess) seen(message.process)
+      }
+      subscribe("child_process", listener)
+      return listener
+    }),
+    (listener) => Effect.sync(() => unsubscribe("child_process", listener))
+  )
+
+/**
+ * Kills a process in the middle of its first drawing, as an operating system without memory does: it is held when it
+ * is ready, so that it cannot answer, and killed when it has been asked.
+ */
+const killWhileDrawing = (child: ChildProcess): void => {
+  child.once("message", () => {
+    child.kill("SIGSTOP")
+    setTimeout(() => child.kill("SIGKILL"), 100)
+  })
+}
+
+/** Kills an idle process, and waits until everybody knows. */
+const killIdle = (child: ChildProcess) =>
+  Effect.promise(() => {
+    const closed = once(child, "close")
+    child.ref()
+    child.kill("SIGKILL")
+    return closed
+  })
+
+/** A logger that keeps what is logged. */
+const recorder = () => {
+  const lines: Array<string> = []
+  return { lines, layer: Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))]) }
+}
+
 /** Draws charts in a process of its own, under a time zone, and answers with what came out. */
 const drawnUnder = (zone: string, names: ReadonlyArray<string>) =>
   Effect.tryPromise(
@@ -78,6 +121,54 @@ describe("VegaRenderer", () => {
       assert.include((yield* render(bars)).svg, "North")
     }).pipe(Effect.provide(VegaRenderer.layerWith({ timeLimit: "20 seconds" })))
   )
+
+  it.live("a process that is killed while it draws is replaced, and the chart is drawn", () => {
+    const log = recorder()
+    return Effect.gen(function* () {
+      const processes: Array<ChildProcess> = []
+      yield* started((child) => {
+        if (processes.push(child) === 1) killWhileDrawing(child)
+      })
+      assert.include((yield* render(bars)).svg, "North")
+      assert.deepStrictEqual(
+        processes.map(({ signalCode }) => signalCode),
+        ["SIGKILL", null]
+      )
+      assert.match(log.lines.join("\n"), /a chart was not drawn.*SIGKILL/s)
+    }).pipe(Effect.provide([VegaRenderer.layer, log.layer]))
+  })
+
+  it.live("a chart whose processes are killed twice is refused, and the cause is in the log only", () => {
+    const log = recorder()
+    return Effect.gen(function* () {
+      const processes: Array<ChildProcess> = []
+      yield* started((child) => {
+        if (processes.push(child) <= 2) killWhileDrawing(child)
+      })
+      const error = yield* Effect.flip(render(bars))
+      assert.strictEqual(error._tag, "ChartSpecificationInvalid")
+      assert.strictEqual(
+        error.message,
+        "The chart needs more than the renderer may use: aggregate the data, or draw less."
+      )
+      assert.lengthOf(log.lines.join("\n").match(/SIGKILL/g) ?? [], 2)
+      assert.include((yield* render(bars)).svg, "North")
+      assert.lengthOf(processes, 3)
+    }).pipe(Effect.provide([VegaRenderer.layer, log.layer]))
+  })
+
+  it.live("processes that were killed while nobody asked for anything cost no chart", () => {
+    const log = recorder()
+    return Effect.gen(function* () {
+      const processes: Array<ChildProcess> = []
+      yield* started((child) => processes.push(child))
+      yield* Effect.forEach([1, 2, 3], () => render(bars), { concurrency: "unbounded" })
+      assert.lengthOf(processes, 3)
+      yield* Effect.forEach(processes.slice(), killIdle)
+      assert.include((yield* render(bars)).svg, "North")
+      assert.isEmpty(log.lines)
+    }).pipe(Effect.provide([VegaRenderer.layerWith({ processes: 3 }), log.layer]))
+  })
 
   it.live("an interrupted drawing gives its process up at once", () =>
     Effect.gen(function* () {

@@ -53,6 +53,22 @@ export const layerWith = (options: Options): Layer.Layer<ChartRenderer> =>
         )
       }, Effect.scoped)
 
+      /**
+       * Draws in another process when one is lost. A process that was gone beforehand says nothing about the chart, and
+       * the pool has one fewer of those each time. One lost while drawing may have been too large for a machine that
+       * is short of memory: a second loss is put down to the chart, so that it costs the chart and not all the rest.
+       */
+      const drawAgain = (request: Request) =>
+        draw(request).pipe(
+          Effect.retry({ while: (error) => error._tag === "DrawingEnded" && error.reason === "beforehand" }),
+          Effect.tapErrorTag("DrawingEnded", (error) => Effect.logWarning("a chart was not drawn", error)),
+          Effect.retry({ times: 1, while: (error) => error._tag === "DrawingEnded" && error.reason === "lost" }),
+          Effect.mapError((error) => {
+            if (error._tag === "ChartSpecificationInvalid") return error
+            return invalid(error.reason === "outOfMemory" ? tooLarge : tooDemanding)
+          })
+        )
+
       const render = Effect.fn("ChartRenderer.render")(function* (
         input: unknown,
         data: ResultTable
@@ -61,10 +77,7 @@ export const layerWith = (options: Options): Layer.Layer<ChartRenderer> =>
           Effect.fromResult(SpecificationInput.read(input)),
           (problem) => new ChartSpecificationInvalid({ message: sentence(problem) })
         )
-        const reply = yield* Effect.catchTag(draw({ specification, data, fontFiles }), "DrawingEnded", (error) =>
-          error.outOfMemory ? invalid("the chart needs more memory than a chart may use") : Effect.die(error)
-        )
-        return yield* chartOf(reply)
+        return yield* chartOf(yield* drawAgain({ specification, data, fontFiles }))
       })
       return ChartRenderer.of({ render })
     })
@@ -85,6 +98,10 @@ const chartOf = (reply: Reply): Effect.Effect<RenderedChart, ChartSpecificationI
 
 const tooSlow = (limit: Duration.Duration): string =>
   `the chart takes longer than ${Duration.format(limit)} to draw: aggregate the data, or draw less`
+
+const tooLarge = "the chart needs more memory than a chart may use"
+
+const tooDemanding = "the chart needs more than the renderer may use: aggregate the data, or draw less"
 
 /** A renderer with its defaults. */
 export const layer: Layer.Layer<ChartRenderer> = layerWith({})

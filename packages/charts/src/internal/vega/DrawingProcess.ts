@@ -9,9 +9,13 @@ import { createRequire } from "node:module"
 import { Socket } from "node:net"
 import { Reply, type Request } from "./Protocol.ts"
 
-/** The process ended in the middle of a drawing: it ran out of memory, or was killed. */
+/** The process ended and left a drawing undone. */
 export class DrawingEnded extends Schema.TaggedError<DrawingEnded>()("DrawingEnded", {
-  outOfMemory: Schema.Boolean,
+  /**
+   * It was gone before it was asked; the drawing used up the memory that it may use; or the process was lost, most
+   * often to an operating system that ran short of memory itself.
+   */
+  reason: Schema.Literals(["beforehand", "outOfMemory", "lost"]),
   detail: Schema.String
 }) {
   override get message(): string {
@@ -43,7 +47,10 @@ const keptErrors = 4096
 export const make: Effect.Effect<DrawingProcess, DrawingEnded, Scope.Scope> = Effect.gen(function* () {
   const child = yield* Effect.acquireRelease(Effect.sync(spawn), end)
   const errors = listen(child)
-  yield* next(child, undefined, errors)
+  yield* next(child, undefined, errors).pipe(
+    // A program that does not even start, though nobody killed it, is the installation's fault and not a chart's.
+    Effect.catchIf(() => child.signalCode === null, Effect.die)
+  )
   return { id: child.pid, draw: (request) => next(child, request, errors) }
 })
 
@@ -97,13 +104,10 @@ const next = (
   errors: () => string
 ): Effect.Effect<Reply, DrawingEnded> =>
   Effect.callback<Reply, DrawingEnded>((resume) => {
-    const ended = (detail: string): void =>
-      settle(
-        new DrawingEnded({
-          outOfMemory: /out of memory|allocation failed/i.test(errors()),
-          detail: `${detail} ${errors()}`.trim()
-        })
-      )
+    const ended = (detail: string): void => {
+      const reason = /out of memory|allocation failed/i.test(errors()) ? "outOfMemory" : "lost"
+      settle(new DrawingEnded({ reason, detail: `${detail} ${errors()}`.trim() }))
+    }
     const onMessage = (message: unknown): void => settle(Effect.orDie(readReply(message)))
     const onError = (error: Error): void => ended(error.message)
     const onClose = (code: number | null, signal: string | null): void => ended(`with ${signal ?? code}.`)
@@ -117,7 +121,9 @@ const next = (
       forget()
       resume(result)
     }
-    if (child.exitCode !== null || child.signalCode !== null) return ended("before it was asked.")
+    if (child.exitCode !== null || child.signalCode !== null) {
+      return settle(new DrawingEnded({ reason: "beforehand", detail: "before it was asked." }))
+    }
     child.on("message", onMessage)
     child.on("error", onError)
     child.on("close", onClose)
