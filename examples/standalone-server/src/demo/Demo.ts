@@ -12,7 +12,7 @@ import { startServer } from "./ServerProcess.ts"
 
 /** What the demo asks when it is asked for nothing else: three sources, three kinds of question. */
 const sampleQuestions = [
-  "Which 10 airports have the longest average departure delay?",
+  "Which 10 origin airports have the highest average delay?",
   "How did the average price of Apple, Google and Microsoft develop by month?",
   "What is the average maximum temperature in Seattle by month of the year?"
 ]

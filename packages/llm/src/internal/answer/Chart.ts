@@ -156,7 +156,17 @@ const summary = (plan: Summary, main: QueryResult): Chart | undefined => {
         ...base,
         mark: "bar",
         transform: [known],
-        encoding: { x: { ...ordered, axis: { labelAngle: 0, labelExpr: "slice(datum.label, 0, 3)" } }, y }
+        // Days and months are known by their first three letters; other names are not.
+        encoding: {
+          x: {
+            ...ordered,
+            axis: {
+              labelAngle: 0,
+              ...(isCalendar(main, group.name) === undefined ? {} : { labelExpr: "slice(datum.label, 0, 3)" })
+            }
+          },
+          y
+        }
       }
     }
   }

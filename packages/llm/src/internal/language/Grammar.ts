@@ -206,7 +206,7 @@ const phrases: ReadonlyArray<readonly [Operator, string]> = [
   ],
   [
     { _tag: "Trend" },
-    "trend|trends|over time|over the years|over the months|over the weeks|over the days|over the year|through time|through the years|evolution|evolve|evolved|development of|history|historical|historically|time series|timeline|trend line|trending|over the period|across time|across the years|with time|trend of|trend in|developed over time|changed over time|change over time|changes over time|develop over time|evolve over time|evolved over time|changed over the years|change over the years"
+    "trend|trends|develop|develops|developed|over time|over the years|over the months|over the weeks|over the days|over the year|through time|through the years|evolution|evolve|evolved|development of|history|historical|historically|time series|timeline|trend line|trending|over the period|across time|across the years|with time|trend of|trend in|developed over time|changed over time|change over time|changes over time|develop over time|evolve over time|evolved over time|changed over the years|change over the years"
   ],
   [
     { _tag: "Relationship" },

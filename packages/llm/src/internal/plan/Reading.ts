@@ -97,8 +97,11 @@ export const measureWords = (measure: Measure): string =>
 const conditions = (plan: Plan): ReadonlyArray<string> => {
   const compared =
     plan._tag === "Summary" ? plan.groups.filter((group) => group._tag === "Periods").map((group) => group.facts) : []
+  const grouped = plan._tag === "Summary" ? plan.groups.map((group) => group.facts) : []
   const words = plan.filters
     .filter((filter) => filter._tag !== "Within" || !compared.includes(filter.facts))
+    // A group is of rows that have one: that goes without saying.
+    .filter((filter) => filter._tag !== "Known" || !filter.known || !grouped.includes(filter.facts))
     .map(filterWords)
   const groups =
     plan._tag === "Summary"
