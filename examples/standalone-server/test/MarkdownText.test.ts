@@ -3,7 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { MarkdownText, plain } from "../src/demo/MarkdownText.ts"
 
-const emphasis = { strong: (text: string) => `<b>${text}</b>`, heading: (text: string) => `<h>${text}</h>` }
+const emphasis = {
+  strong: (text: string) => `<b>${text}</b>`,
+  heading: (text: string) => `<h>${text}</h>`,
+  light: (text: string) => `<i>${text}</i>`
+}
 
 const shown = (pieces: ReadonlyArray<string>, style = emphasis): string => {
   let out = ""
@@ -24,6 +28,8 @@ The **average delay** is 12 minutes, 3 | 4.
 | Chicago | 12 |
 | Orlando \\| Sanford | 3.5 |
 
+*Read as: delay **by** airport.*
+*Read as: delay.* And more.
 Nothing else.`
 
 describe("MarkdownText", () => {
@@ -40,6 +46,8 @@ describe("MarkdownText", () => {
         "Chicago               12",
         "Orlando | Sanford    3.5",
         "",
+        "<i>Read as: delay <b>by</b> airport.</i>",
+        "<i>Read as: delay.</i> And more.",
         "Nothing else.",
         ""
       ].join("\n")

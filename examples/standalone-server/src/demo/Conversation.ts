@@ -19,10 +19,10 @@ const fileName = (name: string): string =>
     .slice(0, 80) || "asset"
 
 /** Gives every asset a name of its own, as assets come. */
-export const fileNames = (): ((name: string) => string) => {
+export const fileNames = (): Output["nameOf"] => {
   const taken = new Map<string, number>()
-  return (name) => {
-    const base = fileName(name)
+  return (asset) => {
+    const base = `${fileName(asset.name)}-${asset.type}`
     const count = (taken.get(base) ?? 0) + 1
     taken.set(base, count)
     return count === 1 ? base : `${base}-${count}`
@@ -54,7 +54,7 @@ const describe = (cell: Cell): string => {
 /** Where assets are saved, and under which names. */
 export interface Output {
   readonly folder: string
-  readonly nameOf: (name: string) => string
+  readonly nameOf: (asset: Asset) => string
 }
 
 /** Asks a question and shows the answer as it comes; false when the run failed. */
@@ -95,9 +95,7 @@ export const ask = async (
     }
     if (event.type === "metadata" || event.type === "cell") screen.progress("working")
   }
-  const saved = await Promise.all(
-    assets.map((asset) => save(client, asset, output.folder, output.nameOf(`${asset.name} ${asset.type}`)))
-  )
+  const saved = await Promise.all(assets.map((asset) => save(client, asset, output.folder, output.nameOf(asset))))
   assets.forEach((asset, index) => {
     for (const path of saved[index] ?? []) screen.saved(asset.type, path)
   })

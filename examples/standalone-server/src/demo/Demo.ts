@@ -13,7 +13,7 @@ import { startServer } from "./ServerProcess.ts"
 /** What the demo asks when it is asked for nothing else: three sources, three kinds of question. */
 const sampleQuestions = [
   "Which 10 origin airports have the highest average delay?",
-  "How did the average price of Apple, Google and Microsoft develop by month?",
+  "How did the average price of Apple, Google and Microsoft develop by quarter?",
   "What is the average maximum temperature in Seattle by month of the year?"
 ]
 

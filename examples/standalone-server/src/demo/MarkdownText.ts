@@ -7,10 +7,12 @@
 export interface Emphasis {
   readonly strong: (text: string) => string
   readonly heading: (text: string) => string
+  /** A line between single stars: an aside. */
+  readonly light: (text: string) => string
 }
 
 /** No emphasis, for output that is not a terminal. */
-export const plain: Emphasis = { strong: (text) => text, heading: (text) => text }
+export const plain: Emphasis = { strong: (text) => text, heading: (text) => text, light: (text) => text }
 
 const cellsOf = (row: string): ReadonlyArray<string> =>
   row
@@ -77,7 +79,7 @@ export class MarkdownText {
 
   /** Whether the line can be shown as it grows: it is no table row, and holds no emphasis that is still open. */
   #isProse(): boolean {
-    return !/^\s*(\||#|$)/.test(this.#line)
+    return !/^\s*(\||#|\*(?!\*|\s)|$)/.test(this.#line)
   }
 
   /** Shows the line up to its last word boundary outside of emphasis. */
@@ -97,12 +99,20 @@ export class MarkdownText {
       this.#table.push(line)
     } else {
       this.#endTable()
-      const heading = /^#+\s+(.*)$/.exec(line)
-      const rest = line.slice(this.#shown)
-      this.#write(`${heading === null ? this.#inline(rest) : this.#emphasis.heading(heading[1] ?? "")}\n`)
+      this.#write(`${this.#whole(line) ?? this.#inline(line.slice(this.#shown))}\n`)
     }
     this.#line = ""
     this.#shown = 0
+  }
+
+  /** A line that is shown as one thing: a heading, or an aside. */
+  #whole(line: string): string | undefined {
+    const heading = /^#+\s+(.*)$/.exec(line)?.[1]
+    if (heading !== undefined) return this.#emphasis.heading(heading)
+    const aside = /^\*((?:[^*]|\*\*)+)\*(?!\*)(.*)$/.exec(line)
+    return aside === null
+      ? undefined
+      : `${this.#emphasis.light(this.#inline(aside[1] ?? ""))}${this.#inline(aside[2] ?? "")}`
   }
 
   #endTable(): void {

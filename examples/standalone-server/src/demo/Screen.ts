@@ -14,6 +14,8 @@ export class Screen {
   readonly #isTerminal: boolean
   #progress: { readonly timer: NodeJS.Timeout; readonly label: string } | undefined
   #answer: MarkdownText | undefined
+  /** The last progress that was told where lines cannot be rewritten: it is not told again. */
+  #said: string | undefined
 
   constructor(out: NodeJS.WriteStream) {
     this.#out = out
@@ -61,7 +63,7 @@ export class Screen {
       const strong = (text: string) => this.#style("bold", text)
       this.#answer = new MarkdownText(
         (text) => this.#out.write(text),
-        this.#isTerminal ? { strong, heading: strong } : plain
+        this.#isTerminal ? { strong, heading: strong, light: (text) => this.#style("dim", text) } : plain
       )
     }
     this.#answer.push(piece)
@@ -81,7 +83,8 @@ export class Screen {
     this.endProgress()
     if (this.#answer !== undefined) return
     if (!this.#isTerminal) {
-      this.#out.write(`  … ${label}\n`)
+      if (label !== this.#said) this.#out.write(`  … ${label}\n`)
+      this.#said = label
       return
     }
     const start = performance.now()
