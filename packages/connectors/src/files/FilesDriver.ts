@@ -15,7 +15,6 @@ import {
   type QueryLimits,
   StatementTimedOut
 } from "@castellan/core/connector/ConnectorDriver"
-import type { TableSchema } from "@castellan/core/connector/TableSchema"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -139,29 +138,24 @@ export const make = Effect.fnUntraced(function* (
     keepBelow: memory / 2
   })
 
-  /** Does some work with a process that serves the folder as it is now. */
-  const withFolder = Effect.fnUntraced(function* <A>(
-    connector: Connector,
-    work: (
-      process: DuckProcess,
-      snapshot: FolderSnapshot.FolderSnapshot
-    ) => Effect.Effect<A, ConnectorError | ProcessEnded>
-  ): Effect.fn.Return<A, ConnectorError> {
+  const snapshotOf = Effect.fnUntraced(function* (connector: Connector) {
     const folder = ConnectorSource.match(connector.source, { Files: (source) => source.folder })
     const snapshot = yield* FolderSnapshot.take(folder).pipe(
       Effect.mapError((reason) => new ConnectorError({ reason }))
     )
     yield* library.retain(snapshot.folder, snapshot.tables)
-    const purpose: Purpose = { group: snapshot.folder, version: snapshot.version, snapshot }
-    return yield* pool
-      .use(purpose, (process) => work(process, snapshot))
-      .pipe(
-        Effect.tapErrorTag("ProcessEnded", (end) =>
-          Effect.logWarning("A DuckDB process ended", end.reason, end.detail)
-        ),
-        Effect.catchTag("ProcessEnded", (end) => Effect.fail(ofEnd(end)))
-      )
+    return snapshot
   })
+
+  /** Does some work with a process that serves a folder as it was looked at. */
+  const withProcess = <A>(
+    snapshot: FolderSnapshot.FolderSnapshot,
+    work: (process: DuckProcess) => Effect.Effect<A, ConnectorError | ProcessEnded>
+  ): Effect.Effect<A, ConnectorError> =>
+    pool.use({ group: snapshot.folder, version: snapshot.version, snapshot }, work).pipe(
+      Effect.tapErrorTag("ProcessEnded", (end) => Effect.logWarning("A DuckDB process ended", end.reason, end.detail)),
+      Effect.catchTag("ProcessEnded", (end) => Effect.fail(ofEnd(end)))
+    )
 
   /** Runs a statement, and makes the tables ready that it turns out to need. */
   const run = Effect.fnUntraced(function* (
@@ -197,7 +191,8 @@ export const make = Effect.fnUntraced(function* (
 
   const query = Effect.fn("ConnectorDriver.query")(
     function* (connector: Connector, statement: string, limits: QueryLimits) {
-      const { payload, response } = yield* withFolder(connector, (process, snapshot) =>
+      const snapshot = yield* snapshotOf(connector)
+      const { payload, response } = yield* withProcess(snapshot, (process) =>
         run(process, snapshot, statement, "query", limits)
       )
       if (response._tag !== "Rows") return yield* ofReply(response)
@@ -217,26 +212,26 @@ export const make = Effect.fnUntraced(function* (
   )
 
   const describe = Effect.fn("ConnectorDriver.describe")(function* (connector: Connector, statement: string) {
-    const { response } = yield* withFolder(connector, (process, snapshot) =>
+    const snapshot = yield* snapshotOf(connector)
+    const { response } = yield* withProcess(snapshot, (process) =>
       run(process, snapshot, statement, "describe", { maxRows: 0, maxBytes: 0 })
     )
     return response._tag === "Described" ? response.columns : yield* ofReply(response)
   })
 
   const tables = Effect.fn("ConnectorDriver.tables")(function* (connector: Connector) {
-    return yield* withFolder(
-      connector,
-      Effect.fnUntraced(function* (process, snapshot) {
-        const found: Array<TableSchema> = []
-        for (const table of snapshot.tables) {
-          const ready = yield* Effect.result(library.prepare(process, table))
-          if (Result.isSuccess(ready)) found.push(ready.success.schema)
-          else if (ready.failure._tag === "ProcessEnded") return yield* ready.failure
-          else yield* Effect.logWarning("A table is left out", ready.failure.message)
-        }
-        return found
-      })
-    )
+    const snapshot = yield* snapshotOf(connector)
+    // Each with a turn of its own: a file that brings its process down is left out, and the others are not.
+    const prepared = yield* Effect.forEach(snapshot.tables, (table) => {
+      const known = library.find(table)
+      if (known !== undefined) return Effect.succeed(Result.succeed(known))
+      return Effect.result(withProcess(snapshot, (process) => library.prepare(process, table)))
+    })
+    const [found, failures] = [prepared.filter(Result.isSuccess), prepared.filter(Result.isFailure)]
+    const down = failures.find(({ failure }) => failure.reason._tag === "SourceUnavailable")
+    if (found.length === 0 && down !== undefined) return yield* down.failure
+    for (const { failure } of failures) yield* Effect.logWarning("A table is left out", failure.message)
+    return found.map(({ success }) => success.schema)
   })
 
   return ConnectorDriver.of({ query, tables, describe })

@@ -36,10 +36,13 @@ export const serve = (): void => {
     return /^INTERRUPT Error|^Interrupted/i.test(message) ? "cancelled" : "failed"
   }
 
-  const failure = (id: number, error: unknown): Response => {
+  const failure = ({ _tag, id }: Request, error: unknown): Response => {
     const message = (error instanceof Error ? error.message : String(error)).replace(/^Failed to [a-z ]+: /, "")
     const kind = error instanceof EngineFailure ? error.kind : kindOf(message)
-    return { _tag: "Failed", id, kind, message: scrub(message) }
+    if (_tag !== "Load" || kind !== "failed") return { _tag: "Failed", id, kind, message: scrub(message) }
+    // The SQL that reads a file is ours, and tells the reader nothing. What the disk did may pass, what is in a file not.
+    const [reason = ""] = message.split(/\s*\n/)
+    return { _tag: "Failed", id, kind: reason.startsWith("IO Error") ? "failed" : "unreadable", message: scrub(reason) }
   }
 
   const isReadable = (file: string): boolean => {
@@ -91,7 +94,7 @@ export const serve = (): void => {
       const { payload, response } = await answer(request)
       send(response, payload)
     } catch (error) {
-      send(failure(request.id, error))
+      send(failure(request, error))
     } finally {
       clearInterval(interrupter)
       running = undefined

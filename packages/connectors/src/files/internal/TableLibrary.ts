@@ -29,8 +29,14 @@ export interface TableLibrary {
     process: DuckProcess,
     table: SnapshotTable
   ) => Effect.Effect<ReadyTable, ConnectorError | ProcessEnded>
-  /** Forgets the tables of a group that are not among those of its newest version. */
+  /** Forgets the tables of a group that are neither among those of its newest version nor of the one before. */
   readonly retain: (group: string, tables: ReadonlyArray<SnapshotTable>) => Effect.Effect<void>
+}
+
+/** The versions of tables that a group has, and those that it had before, which a statement may still be about to read. */
+interface Generations {
+  readonly now: ReadonlySet<string>
+  readonly before: ReadonlySet<string>
 }
 
 /** A library that keeps its databases in a folder. */
@@ -39,7 +45,7 @@ export const make = (directory: string): TableLibrary => {
   /** Files that cannot be read stay so until they change: they are not parsed again for every statement. */
   const unreadable = new Map<string, string>()
   const turns = new Map<string, Semaphore.Semaphore>()
-  const groups = new Map<string, ReadonlySet<string>>()
+  const groups = new Map<string, Generations>()
 
   const turn = (version: string): Semaphore.Semaphore => {
     const known = turns.get(version)
@@ -59,7 +65,7 @@ export const make = (directory: string): TableLibrary => {
     const { response } = yield* process.ask({ _tag: "Load", table: table.name, target: database })
     if (response._tag === "Failed" && (response.kind === "failed" || response.kind === "unreadable")) {
       const message = `${fileOf(table)} cannot be read: ${response.message}`
-      unreadable.set(table.version, message)
+      if (response.kind === "unreadable") unreadable.set(table.version, message)
       return yield* failed(message)
     }
     if (response._tag !== "Loaded") return yield* ofReply(response)
@@ -75,16 +81,17 @@ export const make = (directory: string): TableLibrary => {
     find: (table) => ready.get(table.version),
     prepare: (process, table) => turn(table.version).withPermit(load(process, table)),
     retain: Effect.fnUntraced(function* (group, tables) {
-      const kept = new Set(tables.map((table) => table.version))
-      const before = groups.get(group) ?? new Set<string>()
-      groups.set(group, kept)
+      const next = new Set(tables.map((table) => table.version))
+      const { before, now } = groups.get(group) ?? { before: new Set(), now: new Set() }
+      if (now.size === next.size && [...next].every((version) => now.has(version))) return
+      groups.set(group, { before: now, now: next })
       for (const version of before) {
-        if (kept.has(version)) continue
+        if (now.has(version) || next.has(version)) continue
         const database = ready.get(version)?.database
         ready.delete(version)
         unreadable.delete(version)
         turns.delete(version)
-        // A process that still reads it keeps it open; the name may go.
+        // A process that still reads it has it open; only the name goes.
         if (database !== undefined) yield* Effect.promise(() => rm(database, { force: true }).catch(() => undefined))
       }
     })
