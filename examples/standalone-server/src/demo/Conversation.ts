@@ -46,7 +46,7 @@ const save = async (client: Client, asset: Asset, output: string, name: string):
 }
 
 const describe = (cell: Cell): string => {
-  const what = [cell.type, cell.status, cell.title ?? cell.tool_name].filter((part) => part !== undefined).join(" · ")
+  const what = [cell.tool_name ?? cell.type, cell.status, cell.title].filter((part) => part !== undefined).join(" · ")
   const time = cell.execution_time_ms === undefined ? "" : ` · ${cell.execution_time_ms} ms`
   return `${what}${time}${cell.error === undefined ? "" : ` · ${cell.error}`}`
 }
