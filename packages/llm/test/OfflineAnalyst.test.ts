@@ -150,7 +150,7 @@ describe("a turn", () => {
     assert.isTrue(last?._tag === "Finished" && last.outputTokens === Math.ceil(textOf(outputs).length / 4))
     assert.isTrue(
       last?._tag === "Finished" &&
-        last.inputTokens === Math.ceil(("Today is 2025-06-15 (UTC)." + "revenue by product").length / 4)
+        last.inputTokens === Math.ceil("Today is 2025-06-15 (UTC).revenue by product".length / 4)
     )
   })
 

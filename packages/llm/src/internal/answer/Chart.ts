@@ -3,12 +3,15 @@
  * a distribution; none for a single figure. Plain Vega-Lite without data; the theme belongs to whoever draws it.
  */
 import type { QueryResult } from "@castellan/core/analyst/Tool"
-import { monthNames } from "../language/Calendar.ts"
+import { monthNames, partsOf } from "../language/Calendar.ts"
 import { type GroupColumn, groupLabel, summaryColumns, upperFirst } from "../plan/Column.ts"
 import type { Scatter, Summary } from "../plan/Plan.ts"
 import type { Findings } from "../plan/Query.ts"
 import { title } from "../plan/Reading.ts"
 import { type FieldFacts, nameOf } from "../understanding/Facts.ts"
+import { lowerFirst } from "../understanding/Measuring.ts"
+import { groupValue } from "./Format.ts"
+import { isPartialStep } from "./PartialSteps.ts"
 import { columnAt } from "./Series.ts"
 
 /** Keeps the rows that have a value; `valid` would ask for a number, and drop every text. */
@@ -134,14 +137,23 @@ const summary = (plan: Summary, main: QueryResult): Chart | undefined => {
   }
   if (group.group._tag === "Grain" && plan.ranking === undefined) {
     const marks = main.row_count <= 40 ? { mark: { type: "line", point: true } } : { mark: "line" }
+    const partial = partialSteps(plan, main, group)
     return plan.measures.length > 1
       ? folded(plan, main, name)
       : {
           name,
           specification: {
             ...base,
+            ...(partial.names.length === 0
+              ? {}
+              : {
+                  title: {
+                    text: name,
+                    subtitle: `Without ${partial.names.join(" and ")}, of which the data cover only a part`
+                  }
+                }),
             ...marks,
-            transform: [known],
+            transform: [known, ...partial.filters],
             encoding: { x: axis(group, main), y: { ...y, scale: { zero: startsAtZero(main, value.name) } } }
           }
         }
@@ -171,7 +183,14 @@ const summary = (plan: Summary, main: QueryResult): Chart | undefined => {
     }
   }
   const named =
-    group.group._tag === "Grain" ? { ...ordered, type: "ordinal", timeUnit: timeUnits[group.group.grain] } : ordered
+    group.group._tag === "Grain"
+      ? {
+          ...ordered,
+          type: "ordinal",
+          timeUnit: timeUnits[group.group.grain],
+          axis: { format: timeFormats[group.group.grain] }
+        }
+      : ordered
   const order = plan.ranking?.descending === false ? "ascending" : "descending"
   const shortened = main.row_count > maxBars
   return {
@@ -194,6 +213,27 @@ const summary = (plan: Summary, main: QueryResult): Chart | undefined => {
   }
 }
 
+/** Drops the first and the last step where they are not whole: a line would fall at its end for no reason. */
+const partialSteps = (
+  plan: Summary,
+  main: QueryResult,
+  column: GroupColumn
+): { readonly names: ReadonlyArray<string>; readonly filters: ReadonlyArray<Record<string, unknown>> } => {
+  const at = columnAt(main, column.name)
+  const ends = [main.rows[0], main.rows.length > 1 ? main.rows.at(-1) : undefined]
+  const names: Array<string> = []
+  const filters: Array<Record<string, unknown>> = []
+  ends.forEach((row, index) => {
+    const key = row?.[at] ?? null
+    const parts = typeof key === "string" && isPartialStep(plan, column.group, key) ? partsOf(key) : undefined
+    if (parts === undefined || main.row_count < 4) return
+    const moment = { year: parts.year, month: parts.month, date: parts.day }
+    filters.push({ filter: { field: column.name, [index === 0 ? "gt" : "lt"]: moment } })
+    names.push(groupValue(key, column.group))
+  })
+  return { names, filters }
+}
+
 const timeUnits = {
   year: "year",
   quarter: "yearquarter",
@@ -201,6 +241,15 @@ const timeUnits = {
   week: "yearmonthdate",
   day: "yearmonthdate",
   hour: "yearmonthdatehours"
+} as const
+
+const timeFormats = {
+  year: "%Y",
+  quarter: "Q%q %Y",
+  month: "%b %Y",
+  week: "%-d %b %Y",
+  day: "%-d %b %Y",
+  hour: "%-d %b %Y, %H:00"
 } as const
 
 /** A line may start anywhere; only when everything is far from zero does it. */
@@ -283,18 +332,25 @@ const crossed = (plan: Summary, main: QueryResult, name: string): Chart | undefi
         { filter: { field: "place", lte: maxSeries } }
       ]
     : []
-  const color = { field: series.name, type: "nominal", title: series.label }
+  const round = isCalendar(main, series.name)
+  const color = {
+    field: series.name,
+    type: "nominal",
+    title: series.label,
+    ...(round === undefined ? {} : { sort: [...round] })
+  }
   const heading2 = many
     ? { title: { text: name, subtitle: `The largest ${maxSeries} of ${names.length}` } }
     : { title: name }
   if (steps.group._tag === "Grain") {
+    const partial = partialSteps(plan, main, steps)
     return {
       name,
       specification: {
         ...schema,
         ...heading2,
         mark: "line",
-        transform: [...known, ...largest],
+        transform: [...known, ...partial.filters, ...largest],
         encoding: { x: axis(steps, main), y: { ...y, scale: { zero: startsAtZero(main, value.name) } }, color }
       }
     }
@@ -341,7 +397,7 @@ const scatter = (plan: Scatter, binned: boolean, main: QueryResult): Chart | und
           mark: { type: "line", point: true },
           encoding: {
             x: side("x_", plan.x),
-            y: { ...side("y_", plan.y), title: heading(`average ${nameOf(plan.y)}`, plan.y.unit) }
+            y: { ...side("y_", plan.y), title: heading(`average ${lowerFirst(nameOf(plan.y))}`, plan.y.unit) }
           }
         }
       : {

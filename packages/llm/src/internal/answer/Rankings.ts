@@ -8,6 +8,7 @@ import { listed } from "../plan/Reading.ts"
 import { lowerFirst, plural } from "../understanding/Measuring.ts"
 import { escaped, plainNumber, withUnit } from "./Format.ts"
 import { apart, atTime, label, named, nothing, percentOf, superlative, value } from "./Phrases.ts"
+import { isPartialStep } from "./PartialSteps.ts"
 import { extreme, isWhole, type Point, points, telling } from "./Series.ts"
 
 type Told = Point & { readonly value: number }
@@ -100,14 +101,17 @@ const pair = (plan: Summary, known: ReadonlyArray<Told>): string => {
 /** Two groups at once: the top, the bottom, and that the rest is in the chart and the table. */
 export const combinations = (plan: Summary, all: ReadonlyArray<Point>, main: QueryResult): ReadonlyArray<string> => {
   const known = telling(all)
-  const top = extreme(known, true)
-  const bottom = extreme(known, false)
+  const whole = known.filter(
+    (point) => !plan.groups.some((group, index) => isPartialStep(plan, group, point.keys[index]))
+  )
+  const top = extreme(whole, true)
+  const bottom = extreme(whole, false)
   if (top === undefined || bottom === undefined) return [nothing(plan)]
   if (plan.ranking !== undefined) return ranking(plan, known, plan.ranking.descending)
   const of = `combinations of ${escaped(listed(plan.groups.map((group) => lowerFirst(groupLabel(group)))))}`
   if (!isWhole(main)) return [`There are ${plainNumber(main.row_count)} ${of}; the chart and the table show them.`]
   return [
-    `Over ${plainNumber(known.length)} ${of}, the ${label(plan)} is highest for **${escaped(top.name)}** with **${value(plan, top)}** and lowest for ${escaped(bottom.name)} with ${value(plan, bottom)}.`
+    `Over ${plainNumber(whole.length)} ${of}, the ${label(plan)} is highest for **${escaped(top.name)}** with **${value(plan, top)}** and lowest for ${escaped(bottom.name)} with ${value(plan, bottom)}.`
   ]
 }
 
