@@ -40,44 +40,56 @@ const share = 0.6
 
 const maxStatement = 1_000_000
 
-/** Opens and locks an engine. */
-export const open = async (request: Open): Promise<Engine> => {
+/** What an engine is opened to. */
+export type Opening = Omit<Open, "_tag" | "id">
+
+/** An instance of DuckDB that can reach the files of its tables and the cache, and nothing else. */
+export const locked = async (opening: Opening): Promise<DuckDBInstance> => {
   const instance = await DuckDBInstance.create(":memory:", {
-    threads: String(request.threads),
-    memory_limit: `${Math.floor(request.memory * share)}B`,
-    temp_directory: request.temporaryDirectory,
-    max_temp_directory_size: `${request.memory * 4}B`,
+    threads: String(opening.threads),
+    memory_limit: `${Math.floor(opening.memory * share)}B`,
+    temp_directory: opening.temporaryDirectory,
+    max_temp_directory_size: `${opening.memory * 4}B`,
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
     allow_community_extensions: "false",
     allow_persistent_secrets: "false"
   })
+  const connection = await instance.connect()
+  const files = opening.tables.flatMap((table) => table.files)
+  // The order matters: what may be reached, then that nothing else may, then that this stays so.
+  await connection.run(`SET allowed_paths = ${list(files)}`)
+  await connection.run(`SET allowed_directories = [${literal(`${opening.cacheDirectory}/`)}]`)
+  await connection.run("SET GLOBAL TimeZone = 'UTC'")
+  await connection.run("SET enable_external_access = false")
+  await connection.run("SET lock_configuration = true")
+  connection.closeSync()
+  return instance
+}
+
+/** Opens an engine. */
+export const open = async (opening: Opening): Promise<Engine> => {
+  const instance = await locked(opening)
   const control = await instance.connect()
-  const files = request.tables.flatMap((table) => table.files)
-  await control.run(`SET allowed_paths = [${files.map(literal).join(", ")}]`)
-  await control.run(`SET allowed_directories = [${literal(`${request.cacheDirectory}/`)}]`)
-  await control.run("SET GLOBAL TimeZone = 'UTC'")
-  await control.run("SET enable_external_access = false")
-  await control.run("SET lock_configuration = true")
   const parser = await control.prepare("SELECT json_serialize_sql(CAST($1 AS VARCHAR))")
-  return make(instance, control, parser, request)
+  return make(instance, control, parser, opening.tables)
 }
 
 const make = (
   instance: DuckDBInstance,
   control: DuckDBConnection,
   parser: DuckDBPreparedStatement,
-  request: Open
+  files: ReadonlyArray<TableFiles>
 ): Engine => {
-  const tables = new Map(request.tables.map((table) => [table.name, table]))
+  const tables = new Map(files.map((table) => [table.name, table]))
   const meaning = new Map(
-    request.tables.flatMap((table) =>
+    files.flatMap((table) =>
       [table.name, ...table.aliases].map((name): [string, string] => [name.toLowerCase(), table.name])
     )
   )
   const catalog: Catalog = {
     resolve: (name) => meaning.get(name.toLowerCase()),
-    names: request.tables.map((table) => table.name)
+    names: files.map((table) => table.name)
   }
   /** The names, in lower case, under which statements can read tables already. */
   const views = new Set<string>()
@@ -140,14 +152,14 @@ const make = (
 
   const load = async ({ id, table: name, target }: Load): Promise<Answer> =>
     using(async (connection) => {
-      const files = table(name)
-      if (target !== undefined) await convert(connection, files, target)
+      const source = table(name)
+      if (target !== undefined) await convert(connection, source, target)
       const { relation, sql } = attachment(name, target)
       if (sql !== "") await connection.run(sql)
       const columns = columnsOf(await connection.prepare(`SELECT * FROM ${relation}`))
       const counted = await connection.runAndReadAll(
         target === undefined
-          ? `SELECT sum(num_rows)::BIGINT FROM parquet_file_metadata(${list(files.files)})`
+          ? `SELECT sum(num_rows)::BIGINT FROM parquet_file_metadata(${list(source.files)})`
           : `SELECT count(*) FROM ${relation}`
       )
       return { response: { _tag: "Loaded", id, columns, rowCount: Number(counted.getRowsJS()[0]?.[0] ?? 0) } }
