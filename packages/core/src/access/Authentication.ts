@@ -18,22 +18,25 @@ import { Unauthenticated } from "../error/Failure.ts"
 import { MemberStore } from "../member/MemberStore.ts"
 import { RoleStore } from "../role/RoleStore.ts"
 import * as EffectiveRoles from "./EffectiveRoles.ts"
-import { Credential, Principal } from "./Principal.ts"
+import { Principal } from "./Principal.ts"
+
+/** The bytes of a value: an issued one is base64, so its characters are its bytes. */
+const bytesOf = (value: string): Uint8Array => {
+  const bytes = new Uint8Array(value.length)
+  for (let index = 0; index < value.length; index++) bytes[index] = value.charCodeAt(index)
+  return bytes
+}
+
+/** A digest in hexadecimal has the form of a hash by its making: it is not checked again on every request. */
+const hashWith = (digest: Digest.Digest["Service"], secret: Redacted.Redacted<string>): Effect.Effect<ApiKeyHash> =>
+  Effect.map(digest.digestHex(Digest.sha256, bytesOf(Redacted.value(secret))), (hex) =>
+    ApiKeyHash.make(hex, { disableChecks: true })
+  )
 
 /** The hash under which a key's value is stored and looked up. */
 export const hashOf: (secret: Redacted.Redacted<string>) => Effect.Effect<ApiKeyHash, never, Digest.Digest> = (
   secret
-) =>
-  Digest.Digest.use((digest) =>
-    // An issued value is base64, so its characters are its bytes.
-    Effect.map(
-      digest.digestHex(
-        Digest.sha256,
-        Uint8Array.from(Redacted.value(secret), (character) => character.charCodeAt(0))
-      ),
-      (hex) => ApiKeyHash.make(hex)
-    )
-  )
+) => Digest.Digest.use((digest) => hashWith(digest, secret))
 
 /** Unknown, revoked, expired, foreign, or of a deactivated owner: one message, so that nothing is disclosed. */
 const notFound = new Unauthenticated({ message: "invalid API key: API key not found" })
@@ -57,13 +60,14 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | MemberStore
       const roles = yield* RoleStore
       const digest = yield* Digest.Digest
 
-      const authenticate = Effect.fn("Authentication.authenticate")(function* (bearer: Redacted.Redacted<string>) {
+      // Untraced: it is a part of every request, whose own span tells as much.
+      const authenticate = Effect.fnUntraced(function* (bearer: Redacted.Redacted<string>) {
         const value = Redacted.value(bearer)
         if (value === "") return yield* new Unauthenticated({ message: "Authentication required" })
         if (!ApiKeySecret.isWellFormed(value)) {
           return yield* new Unauthenticated({ message: "invalid API key format" })
         }
-        const hash = yield* hashOf(bearer).pipe(Effect.provideService(Digest.Digest, digest))
+        const hash = yield* hashWith(digest, bearer)
         const found = yield* keys.byHash(hash)
         if (Option.isNone(found)) return yield* notFound
         const key = found.value
@@ -71,14 +75,18 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | MemberStore
         const owner = yield* members.get(key.organizationId, key.owner)
         if (Option.isNone(owner) || owner.value.status._tag !== "Active") return yield* notFound
         const existing = yield* roles.list(key.organizationId)
-        return new Principal({
-          organizationId: key.organizationId,
-          memberId: key.owner,
-          roles: EffectiveRoles.ofKey(key.assumedRoles, owner.value.roles, existing),
-          ...(key.clientMetadata === undefined ? {} : { clientMetadata: key.clientMetadata }),
-          restricted: !key.fullMemberAccess,
-          credential: Credential.cases.ApiKey.make({ id: key.id, rotatedFrom: key.rotatedFrom })
-        })
+        return new Principal(
+          {
+            organizationId: key.organizationId,
+            memberId: key.owner,
+            roles: EffectiveRoles.ofKey(key.assumedRoles, owner.value.roles, existing),
+            ...(key.clientMetadata === undefined ? {} : { clientMetadata: key.clientMetadata }),
+            restricted: !key.fullMemberAccess,
+            credential: { _tag: "ApiKey", id: key.id, rotatedFrom: key.rotatedFrom }
+          },
+          // All of it comes from rows that were checked when they were made.
+          { disableChecks: true }
+        )
       })
 
       return Authentication.of({ authenticate })

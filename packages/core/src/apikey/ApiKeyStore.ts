@@ -27,13 +27,14 @@ export const layerMemory: Layer.Layer<ApiKeyStore> = Layer.effect(
     const hashes = yield* MemoryTable.make<ApiKeyId, ApiKeyHash>()
     return ApiKeyStore.of({
       byHash: (hash) =>
-        Effect.gen(function* () {
-          const key = yield* byHash.get(hash)
-          if (Option.isNone(key)) return key
-          // A key saved again under another hash is no longer found by the old one.
-          const current = yield* hashes.get(key.value.id)
-          return Option.isSome(current) && current.value === hash ? key : Option.none()
-        }),
+        Effect.flatMap(byHash.get(hash), (key) =>
+          Option.isNone(key)
+            ? Effect.succeed(key)
+            : // A key saved again under another hash is no longer found by the old one.
+              Effect.map(hashes.get(key.value.id), (current) =>
+                Option.isSome(current) && current.value === hash ? key : Option.none()
+              )
+        ),
       save: (key) => Effect.andThen(byHash.set(key.hash, key), hashes.set(key.id, key.hash))
     })
   })

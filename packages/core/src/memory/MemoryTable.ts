@@ -21,7 +21,12 @@ export const make = <Key, Row>(): Effect.Effect<MemoryTable<Key, Row>> =>
   Effect.map(Ref.make<Map<Key, Row>>(new Map()), (ref) => ({
     get: (key) => Effect.map(Ref.get(ref), (rows) => Option.fromNullishOr(rows.get(key))),
     set: (key, row) => Effect.map(Ref.get(ref), (rows) => void rows.set(key, row)),
-    where: (predicate) => Effect.map(Ref.get(ref), (rows) => [...rows.values()].filter(predicate)),
+    where: (predicate) =>
+      Effect.map(Ref.get(ref), (rows) => {
+        const found: Array<Row> = []
+        for (const row of rows.values()) if (predicate(row)) found.push(row)
+        return found
+      }),
     modify: (change) =>
       Effect.map(Ref.get(ref), (rows) => {
         const [answer, changed] = change(rows)

@@ -24,21 +24,31 @@ export class ModelStore extends Context.Service<
   }
 >()("@castellan/core/model/ModelStore") {}
 
+/** A model with what it was made of: the same served model is not made, and so not checked, again. */
+interface Numbered {
+  readonly served: ServedModel
+  readonly model: Model
+}
+
 /** Keeps the numbers of models in memory. */
 export const layerMemory: Layer.Layer<ModelStore> = Layer.effect(
   ModelStore,
   Effect.gen(function* () {
-    const table = yield* MemoryTable.make<OrganizationId, ReadonlyMap<ModelId, ModelNumber>>()
+    const table = yield* MemoryTable.make<OrganizationId, ReadonlyMap<ModelId, Numbered>>()
     return ModelStore.of({
       numbered: (organizationId, served) =>
         table.modify((rows) => {
-          const numbers = new Map(rows.get(organizationId))
-          const models = served.map((model) => {
-            const number = numbers.get(model.id) ?? ModelNumber.make(numbers.size + 1)
-            numbers.set(model.id, number)
-            return new Model({ ...model, number })
+          const before = rows.get(organizationId)
+          let after: Map<ModelId, Numbered> | undefined
+          const models = served.map((one) => {
+            const kept = (after ?? before)?.get(one.id)
+            if (kept?.served === one) return kept.model
+            after ??= new Map(before)
+            const model = new Model({ ...one, number: kept?.model.number ?? ModelNumber.make(after.size + 1) })
+            after.set(one.id, { served: one, model })
+            return model
           })
-          return [models, [[organizationId, numbers]]]
+          return [models, after === undefined ? [] : [[organizationId, after]]]
         })
     })
   })
