@@ -292,8 +292,8 @@ const quantityMeasures = (
   const sum =
     role !== "amount"
       ? []
-      : /^(?:total|sum)_/.test(base)
-        ? [measure("sum_of", "Sum of", "sum", [asked])]
+      : /^(?:total|sum)(?:_|$)/.test(base)
+        ? [measure("sum_of", "Sum of", "sum", [asked, `${asked} amount`])]
         : [measure("total", "Total", "sum", [asked, `sum of ${asked}`])]
   const average = measure("average", "Average", "avg", role === "amount" ? [`mean ${asked}`] : [asked, `mean ${asked}`])
   return all
