@@ -8,10 +8,22 @@ import * as Layer from "effect/Layer"
 import * as OfflineAnalyst from "../src/OfflineAnalyst.ts"
 import { converse } from "./fixture/Conversation.ts"
 import * as SampleWorld from "./fixture/SampleWorld.ts"
-import { type Golden, judge, type Verdict } from "./golden/Golden.ts"
+import { type Golden, isLook, judge, type Verdict } from "./golden/Golden.ts"
 import * as HeldOut from "./golden/HeldOut.ts"
 import * as HeldOutAgain from "./golden/HeldOutAgain.ts"
 import { questions } from "./golden/Questions.ts"
+import { readFile } from "node:fs/promises"
+
+const page = new URL("../../../docs/offline-analyst.md", import.meta.url)
+
+/** The questions of a section of the page: those in italics that stand first in a list. */
+const documented = (text: string, section: string): ReadonlyArray<string> => {
+  const part = text.split(/^## /m).find((candidate) => candidate.startsWith(section)) ?? ""
+  return [...part.matchAll(/^- \*([^*]+)\*/gm)].map((match) => (match[1] ?? "").replace(/\s+/g, " "))
+}
+
+/** Whether an outcome has figures: anything asked beyond looking up a name. */
+const hasFigures = (queries: ReadonlyArray<string>): boolean => queries.some((query) => !isLook(query))
 
 const score = Effect.fnUntraced(function* (set: ReadonlyArray<Golden>) {
   const worlds = yield* SampleWorld.SampleWorld
@@ -52,6 +64,28 @@ it.layer(Layer.merge(SampleWorld.layer, OfflineAnalyst.layer), { timeout: 60_000
           const { report, right, wrong } = yield* score([...HeldOut.questions, ...HeldOutAgain.questions])
           assert.strictEqual(wrong, 0, report)
           assert.isAtLeast(right, 0.8, report)
+        }),
+      { timeout: 180_000 }
+    )
+
+    it.effect(
+      "is told truly by its page: what it understands is answered, what it does not is declined",
+      () =>
+        Effect.gen(function* () {
+          const { sample } = yield* SampleWorld.SampleWorld
+          const text = yield* Effect.promise(() => readFile(page, "utf8"))
+          const understood = documented(text, "What it understands")
+          const declined = documented(text, "What it does not understand")
+          assert.isAbove(understood.length, 30)
+          assert.isAbove(declined.length, 8)
+          for (const question of understood) {
+            const { queries, text: said } = yield* converse(sample, [question])
+            assert.isTrue(hasFigures(queries), `${question}: ${said}`)
+          }
+          for (const question of declined) {
+            const { queries, text: said } = yield* converse(sample, [question])
+            assert.isFalse(hasFigures(queries), `${question}: ${said}`)
+          }
         }),
       { timeout: 180_000 }
     )

@@ -107,7 +107,8 @@ const markOf = (outcome: Outcome): ChartKind => {
 }
 
 /** Results that only looked something up before the question was read. */
-const isLook = (query: string): boolean => query.includes("`same` is lower(") || query.includes("`names_` is count(")
+export const isLook = (query: string): boolean =>
+  query.includes("`same` is lower(") || query.includes("`names_` is count(")
 
 /** Holds an answer against what was expected. */
 export const judge = (golden: Golden, outcome: Outcome, expected: ResultTable | undefined): Verdict => {

@@ -4,7 +4,7 @@
 import type { QueryResult } from "@castellan/core/analyst/Tool"
 import { summaryColumns, upperFirst } from "../plan/Column.ts"
 import type { Summary } from "../plan/Plan.ts"
-import { numeric } from "../plan/Query.ts"
+import { numeric } from "../plan/Statement.ts"
 import { escaped, withUnit } from "./Format.ts"
 import { nothing } from "./Phrases.ts"
 import { columnAt, extreme, isWhole, points } from "./Series.ts"

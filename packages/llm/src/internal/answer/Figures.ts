@@ -4,7 +4,7 @@
 import type { QueryResult } from "@castellan/core/analyst/Tool"
 import { summaryColumns } from "../plan/Column.ts"
 import type { Measure, Summary } from "../plan/Plan.ts"
-import { numeric } from "../plan/Query.ts"
+import { numeric } from "../plan/Statement.ts"
 import { filterWords, groupWords, listed } from "../plan/Reading.ts"
 import { lowerFirst, rowsOf } from "../understanding/Measuring.ts"
 import { anyValue, escaped, plainNumber, withUnit } from "./Format.ts"

@@ -6,7 +6,7 @@ import type { Column as ResultColumn, Value } from "@castellan/core/connector/Re
 import { monthNames, stretchInWords, type Grain } from "../language/Calendar.ts"
 import { unitNamed } from "../language/Units.ts"
 import type { Group } from "../plan/Plan.ts"
-import { numeric } from "../plan/Query.ts"
+import { numeric } from "../plan/Statement.ts"
 
 const currency: Readonly<Record<string, string>> = { USD: "$", EUR: "€", GBP: "£" }
 

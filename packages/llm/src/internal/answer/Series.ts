@@ -5,7 +5,7 @@
 import type { QueryResult } from "@castellan/core/analyst/Tool"
 import type { Value } from "@castellan/core/connector/ResultTable"
 import type { GroupColumn, SummaryColumns } from "../plan/Column.ts"
-import { numeric } from "../plan/Query.ts"
+import { numeric } from "../plan/Statement.ts"
 import { calendarOrder, groupValue } from "./Format.ts"
 
 /** A group and its number. */

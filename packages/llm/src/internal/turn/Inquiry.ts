@@ -5,7 +5,7 @@
 import type { QueryResult } from "@castellan/core/analyst/Tool"
 import { fold, phraseKey, wordsOf } from "../language/Words.ts"
 import { identifier, path, text } from "../plan/Malloy.ts"
-import { numeric, type Query } from "../plan/Query.ts"
+import { numeric, type Query } from "../plan/Statement.ts"
 import type { Need } from "../understanding/Interpret.ts"
 import type { FoundValue } from "../understanding/Lexicon.ts"
 

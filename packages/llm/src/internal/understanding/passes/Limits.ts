@@ -2,16 +2,14 @@
  * Pass: numbers with a limit become filters on rows (`delay over 60 minutes`) or conditions on groups (`airports with
  * more than 1,000 flights`); a number before a ranked thing says how many are wanted.
  */
-import * as Result from "effect/Result"
-import { concepts } from "../../language/Concepts.ts"
 import type { Relation } from "../../language/Operator.ts"
-import { convert, type Unit, unitNamed } from "../../language/Units.ts"
-import { phraseKey } from "../../language/Words.ts"
 import { alternativeOf } from "../Alternatives.ts"
-import { type FieldFacts, nameOf, type SourceFacts } from "../Facts.ts"
-import { aggregated, candidates, declared, isMeasure, isNumber, isCategory, oneField, rowCount } from "../Measuring.ts"
+import { aggregated, candidates, declared, isCategory, isMeasure, isNumber, rowCount } from "../Measuring.ts"
 import type { Problem } from "../Problem.ts"
-import { doing, fieldsIn, isEntity, isGlue, type Slot, type Work } from "../Work.ts"
+import { type Slot, type Work, doing, isEntity, isGlue } from "../Work.ts"
+import { type Limit, fits, inUnitOf, unitFor } from "./Limit.ts"
+import { subjectOf, words } from "./LimitSubject.ts"
+import * as Result from "effect/Result"
 
 /** `top 5`, `5 highest`, `which 5 airports have the most`: how many of a ranking are wanted. */
 export const readCounts = (work: Work): void => {
@@ -35,19 +33,6 @@ export const readCounts = (work: Work): void => {
     work.use(slot)
     return
   }
-}
-
-interface Limit {
-  readonly slot: Slot
-  readonly relation: Relation
-  readonly comparator: Slot | undefined
-  readonly concept: string | undefined
-  readonly unit: Unit | undefined
-  readonly value: number
-  /** The upper end of a range. */
-  readonly to: number | undefined
-  /** The last mention that belongs to the limit itself. */
-  readonly last: Slot
 }
 
 /** Reads every number that limits something. */
@@ -183,58 +168,6 @@ const isInTheData = (work: Work, from: string | undefined, to: string | undefine
   )
 }
 
-const unitFor = (currency: string | undefined, percent: boolean, slot: Slot | undefined): Unit | undefined => {
-  if (currency !== undefined) return unitNamed(currency)
-  if (percent) return unitNamed("%")
-  const unit = slot?.used === true ? undefined : doing(slot, "Unit")
-  // "100,000 votes" limits the votes; "2 hours" is a length of time even where some field is called hour.
-  const counts = ["votes", "people", "deaths", "points", "power", "mpg"].includes(
-    unitNamed(unit?.unit ?? "")?.quantity ?? ""
-  )
-  if (counts && slot !== undefined && candidates(slot, isNumber).length > 0) return undefined
-  return unit === undefined ? undefined : unitNamed(unit.unit)
-}
-
-/** A number in the unit of a field; a problem where the units do not fit or the field's is not known. */
-const inUnitOf = (facts: FieldFacts, limit: Limit, value: number): Result.Result<number, Problem> => {
-  const incomplete = (message: string) => Result.fail<Problem>({ _tag: "Incomplete", message, alternatives: [] })
-  if (limit.unit === undefined) return Result.succeed(value)
-  const own = facts.unit === undefined ? undefined : unitNamed(facts.unit)
-  if (own === undefined) {
-    if (facts.unit === undefined && ["money", "people", "points", "votes", "deaths"].includes(limit.unit.quantity))
-      return Result.succeed(value)
-    const known = facts.unit === undefined ? "has no unit in the ontology" : `is in ${facts.unit}`
-    return incomplete(`${nameOf(facts)} ${known}, so I cannot compare it with ${limit.unit.name}.`)
-  }
-  const converted = convert(value, limit.unit, own)
-  return converted === undefined
-    ? incomplete(`${nameOf(facts)} is in ${own.name}, so it cannot be compared with ${limit.unit.name}.`)
-    : Result.succeed(converted)
-}
-
-const fits = (facts: FieldFacts, unit: Unit | undefined): boolean => {
-  if (unit === undefined) return true
-  const own = facts.unit === undefined ? undefined : unitNamed(facts.unit)
-  return own !== undefined && convert(1, unit, own) !== undefined
-}
-
-/** The number fields that measure a quality. */
-export const fieldsOfConcept = (facts: SourceFacts, concept: string): ReadonlyArray<FieldFacts> => {
-  const words = (concepts.get(concept) ?? []).map((word) => phraseKey(word.split(" ")))
-  const named = facts.fields.filter(
-    (one) => isNumber(one) && one.phrases.some((phrase) => words.includes(phraseKey(phrase)))
-  )
-  if (named.length > 0) return named
-  return facts.fields.filter(
-    (one) =>
-      isNumber(one) &&
-      one.phrases.some((phrase) => {
-        const key = ` ${phraseKey(phrase)} `
-        return words.some((word) => key.endsWith(` ${word} `) || (phrase.length <= 2 && key.includes(` ${word} `)))
-      })
-  )
-}
-
 const attach = (work: Work, limit: Limit): Result.Result<void, Problem> =>
   Result.gen(function* () {
     const start =
@@ -302,117 +235,10 @@ const opposite: Readonly<Record<Relation, Relation>> = {
 const between = (work: Work, from: Slot, to: Slot): ReadonlyArray<Slot> =>
   work.slots.filter((slot) => slot.index > from.index && slot.index < to.index)
 
-const words = (work: Work, from: Slot, to: Slot): string =>
-  work.slots
-    .slice(from.index, to.index + 1)
-    .map((slot) => slot.mention.text)
-    .join(" ")
-
 const nearRight = (work: Work, last: Slot): Slot | undefined => {
   const next = work.next(last)
   if (next === undefined || next.used) return undefined
   if (!isGlue(next) || doing(next, "And") !== undefined) return next
   const further = work.next(next)
   return further?.used === true ? undefined : further
-}
-
-type Subject =
-  | {
-      readonly _tag: "Field"
-      readonly facts: FieldFacts
-      readonly slot: Slot | undefined
-      readonly side: "left" | "right" | "none"
-    }
-  | { readonly _tag: "Rows"; readonly slot: Slot }
-
-const isNumeric = (facts: FieldFacts): boolean => isNumber(facts) || (isMeasure(facts) && facts.field.type === "number")
-
-const subjectOf = (
-  work: Work,
-  limit: Limit,
-  left: Slot | undefined,
-  right: Slot | undefined,
-  looksAhead: boolean
-): Result.Result<Subject | undefined, Problem> =>
-  Result.gen(function* () {
-    const concept =
-      limit.concept ??
-      doing(right, "Concept")?.concept ??
-      (left === undefined ? undefined : doing(left, "Concept")?.concept)
-    const conceptSlot =
-      doing(right, "Concept") !== undefined ? right : doing(left, "Concept") !== undefined ? left : undefined
-    for (const [side, slot] of sides(limit, left, right, looksAhead)) {
-      if (slot === undefined || slot.used) continue
-      if (
-        side === "right" &&
-        (isEntity(slot) || doing(slot, "Records") !== undefined) &&
-        limit.unit === undefined &&
-        limit.concept === undefined
-      ) {
-        const exact = fieldsIn(slot).find((one) => one.strength === "exact" && isNumber(one.facts))
-        if (exact === undefined) return { _tag: "Rows", slot } as const
-      }
-      if (doing(slot, "Superlative") !== undefined) continue
-      if (side === "left" && isEntity(slot) && candidates(slot, isNumber).length === 0) continue
-      const wanted = candidates(slot, isNumeric)
-      const fitting = wanted.filter((facts) => fits(facts, limit.unit) || facts.unit === undefined)
-      if (wanted.length === 0 || fitting.length === 0) continue
-      const [only] = fitting
-      if (only !== undefined && fitting.length === 1 && wanted.length > 1)
-        return { _tag: "Field", facts: only, slot, side } as const
-      const facts = yield* oneField(slot, fieldsIn(slot).some((one) => isNumber(one.facts)) ? isNumber : isNumeric)
-      if (facts !== undefined) return { _tag: "Field", facts, slot, side } as const
-    }
-    const measuring =
-      concept === undefined
-        ? undefined
-        : fieldsOfConcept(work.facts, concept).filter((facts) => fits(facts, limit.unit))
-    const byUnit =
-      limit.unit === undefined
-        ? []
-        : work.facts.fields.filter((facts) => isNumber(facts) && facts.path.length === 0 && fits(facts, limit.unit))
-    const found = measuring ?? byUnit
-    const [only] = found
-    if (only === undefined) {
-      if (concept === undefined) return undefined
-      return yield* Result.fail<Problem>({
-        _tag: "Incomplete",
-        message: `I do not know which field “${words(work, limit.comparator ?? limit.slot, limit.last)}” limits.`,
-        alternatives: work.facts.fields.filter(isNumber).slice(0, 6).map(alternativeOf)
-      })
-    }
-    if (found.length > 1) {
-      return yield* Result.fail<Problem>({
-        _tag: "Ambiguous",
-        words: words(work, limit.comparator ?? limit.slot, limit.last),
-        alternatives: found.map(alternativeOf)
-      })
-    }
-    return { _tag: "Field", facts: only, slot: conceptSlot, side: "none" } as const
-  })
-
-/** "delay over 60" looks left first; "more than 8 cylinders" has nothing on its left but what it describes. */
-const sides = (
-  limit: Limit,
-  left: Slot | undefined,
-  right: Slot | undefined,
-  looksAhead: boolean
-): ReadonlyArray<readonly ["left" | "right", Slot | undefined]> => {
-  if (limit.concept !== undefined) return []
-  const byNumber = limit.comparator === undefined || limit.comparator.index > limit.slot.index
-  if (looksAhead) {
-    return [
-      ["right", right],
-      ["left", left]
-    ]
-  }
-  return byNumber && limit.to === undefined && right !== undefined && candidates(right, isNumber).length > 0
-    ? [
-        ["right", right],
-        ["left", left]
-      ]
-    : [
-        ["left", left],
-        ["right", right]
-      ]
 }

@@ -4,7 +4,7 @@
 import * as Result from "effect/Result"
 import { day, dayInWords, partsOf, plusDays, shift, startOf } from "../../language/Calendar.ts"
 import type { Period, TimeExpression } from "../../language/Period.ts"
-import { stretch } from "../../language/Time.ts"
+import { stretch } from "../../language/TimePoints.ts"
 import { type FieldFacts, nameOf } from "../Facts.ts"
 import type { Problem } from "../Problem.ts"
 import { doing, fieldsIn, isGlue, type Slot, type Work } from "../Work.ts"
