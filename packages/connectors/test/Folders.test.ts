@@ -3,6 +3,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { DuckDBInstance } from "@duckdb/node-api"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { mkdirSync, rmSync, symlinkSync } from "node:fs"
@@ -190,6 +191,22 @@ layer(FilesDriver.layer(), { excludeTestServices: true })("a folder", (it) => {
       assert.strictEqual((yield* Folder.reasonOf(Folder.query(folder, "select * from a")))._tag, "StatementFailed")
       Folder.write(folder, { "a.json": '[{"v": 1}]' })
       assert.deepStrictEqual(yield* cells(folder, "select v from a"), [1])
+    })
+  )
+
+  it.effect("whose conversion is interrupted is converted by the next statement", () =>
+    Effect.gen(function* () {
+      const count = 400_000
+      const rows = Array.from({ length: count }, (_, n) => `${n},2024-01-0${(n % 9) + 1},word ${n % 100}`)
+      const folder = yield* Folder.scoped({ "big.csv": `n,d,w\n${rows.join("\n")}\n`, "a.csv": "v\n1\n" })
+      assert.deepStrictEqual(yield* cells(folder, "select v from a"), [1])
+      for (const after of [0, 20, 50, 100, 200, 400]) {
+        const running = yield* Effect.forkChild(cells(folder, "select count(*) from big"), { startImmediately: true })
+        yield* Effect.sleep(after)
+        const [took] = yield* Effect.timed(Fiber.interrupt(running))
+        assert.isBelow(Duration.toMillis(took), 2000)
+      }
+      assert.deepStrictEqual(yield* cells(folder, "select count(*), max(d) - min(d) from big"), [count, 8])
     })
   )
 

@@ -153,7 +153,9 @@ export const make = Effect.fnUntraced(function* (
     work: (process: DuckProcess) => Effect.Effect<A, ConnectorError | ProcessEnded>
   ): Effect.Effect<A, ConnectorError> =>
     pool.use({ group: snapshot.folder, version: snapshot.version, snapshot }, work).pipe(
-      Effect.tapErrorTag("ProcessEnded", (end) => Effect.logWarning("A DuckDB process ended", end.reason, end.detail)),
+      Effect.tapErrorTag("ProcessEnded", ({ detail, reason }) =>
+        reason === "closed" ? Effect.void : Effect.logWarning("A DuckDB process ended", reason, detail)
+      ),
       Effect.catchTag("ProcessEnded", (end) => Effect.fail(ofEnd(end)))
     )
 

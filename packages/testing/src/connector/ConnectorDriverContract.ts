@@ -251,8 +251,9 @@ export const suite = <E>(name: string, layer: Layer.Layer<ConnectorDriver, E>, c
     it.effect("answers several statements at once, and stops one without the others", () =>
       Effect.gen(function* () {
         const running = yield* Effect.forkChild(query(endless), { startImmediately: true })
-        const tables = yield* Effect.all(
-          rows.map(([city]) => query(`select population from cities where name = '${city}'`)),
+        const tables = yield* Effect.forEach(
+          rows,
+          ([city]) => query(`select population from cities where name = '${city}'`),
           { concurrency: "unbounded" }
         )
         assert.deepStrictEqual(

@@ -100,7 +100,7 @@ export const shortestFloat = (value: number): number => {
   return value
 }
 
-const pad = (value: number | bigint, width: number): string => String(value).padStart(width, "0")
+const pad = (value: number, width: number): string => String(value).padStart(width, "0")
 
 const yearText = (year: number): string => {
   if (year >= 0 && year <= 9999) return pad(year, 4)
@@ -126,21 +126,26 @@ const dateText = (days: number): string => {
   return `${yearText(year)}-${pad(month, 2)}-${pad(day, 2)}`
 }
 
-/** A time of day from units since midnight; `digits` of them make a second's fraction. */
-const timeText = (units: bigint, digits: number): string => {
-  const perSecond = 10n ** BigInt(digits)
-  const seconds = Number(units / perSecond)
-  const fraction = pad(units % perSecond, digits).replace(/0+$/, "")
+/** A time of day from whole seconds since midnight and the units of a fraction, of which `digits` make a second. */
+const timeText = (seconds: number, fraction: number, digits: number): string => {
   const clock = `${pad(Math.floor(seconds / 3600), 2)}:${pad(Math.floor(seconds / 60) % 60, 2)}:${pad(seconds % 60, 2)}`
-  return digits === 0 || fraction === "" ? clock : `${clock}.${fraction}`
+  return fraction === 0 ? clock : `${clock}.${pad(fraction, digits).replace(/0+$/, "")}`
+}
+
+/** A time of day from units since midnight; `digits` of them make a second's fraction. */
+const timeOfDay = (units: bigint, digits: number): string => {
+  const perSecond = 10n ** BigInt(digits)
+  return timeText(Number(units / perSecond), Number(units % perSecond), digits)
 }
 
 /** A moment from units since 1970-01-01T00:00:00; `digits` of them make a second's fraction. */
 const timestampText = (units: bigint, digits: number): string => {
-  const perDay = 86_400n * 10n ** BigInt(digits)
-  const remainder = units % perDay
-  const within = remainder < 0n ? remainder + perDay : remainder
-  return `${dateText(Number((units - within) / perDay))}T${timeText(within, digits)}`
+  const perSecond = 10n ** BigInt(digits)
+  const remainder = units % perSecond
+  const fraction = remainder < 0n ? remainder + perSecond : remainder
+  const seconds = Number((units - fraction) / perSecond)
+  const days = Math.floor(seconds / 86_400)
+  return `${dateText(days)}T${timeText(seconds - days * 86_400, Number(fraction), digits)}`
 }
 
 const hexadecimal = (bytes: Uint8Array): string => `\\x${Buffer.from(bytes).toString("hex")}`
@@ -155,8 +160,8 @@ const temporalText = (value: DuckDBValue): string | null | undefined => {
   }
   if (value instanceof DuckDBTimestampSecondsValue) return value.isFinite ? timestampText(value.seconds, 0) : null
   if (value instanceof DuckDBTimestampNanosecondsValue) return value.isFinite ? timestampText(value.nanos, 9) : null
-  if (value instanceof DuckDBTimeValue) return timeText(value.micros, 6)
-  if (value instanceof DuckDBTimeNSValue) return timeText(value.nanos, 9)
+  if (value instanceof DuckDBTimeValue) return timeOfDay(value.micros, 6)
+  if (value instanceof DuckDBTimeNSValue) return timeOfDay(value.nanos, 9)
   return undefined
 }
 

@@ -7,7 +7,8 @@
 import * as Exit from "effect/Exit"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createRequire } from "node:module"
-import { Duplex, type Readable, type Writable } from "node:stream"
+import { Socket } from "node:net"
+import type { Readable, Writable } from "node:stream"
 import { encode, type Frame, makeReader } from "./Frame.ts"
 import { decodeResponse, type Load, type Open, type Request, type Response, type Run } from "./Message.ts"
 import { type EndReason, ProcessEnded } from "./ProcessEnded.ts"
@@ -93,7 +94,7 @@ export class ChildHandle {
       windowsHide: true
     })
     const [input, , errors, output] = this.#child.stdio
-    if (input === null || !(output instanceof Duplex) || !errors) throw new TypeError("a process without pipes")
+    if (input === null || !(output instanceof Socket) || !errors) throw new TypeError("a process without pipes")
     this.#input = input
     this.#read(output)
     errors.on("data", (chunk) => {
@@ -223,10 +224,10 @@ export class ChildHandle {
   /** Keeps the host's event loop alive, and the watchdog awake, exactly while a request is in flight. */
   #holdHost(): void {
     const busy = this.#pending.size > 0
-    for (const part of [this.#child, ...this.#child.stdio]) {
-      if (part === null || part === undefined) continue
-      const method = busy ? "ref" : "unref"
-      if (method in part) Reflect.get(part, method).call(part)
+    const holders = [this.#child, ...this.#child.stdio.filter((stream) => stream instanceof Socket)]
+    for (const holder of holders) {
+      if (busy) holder.ref()
+      else holder.unref()
     }
     if (!busy) {
       clearInterval(this.#watchdog)

@@ -10,23 +10,23 @@ import { literal } from "./SqlText.ts"
 import { anything, narrowed, temporal } from "./TextTypes.ts"
 import { type ReadColumn, type Reading, writeTyped } from "./TypedTable.ts"
 
+/** Conversions of this process so far. One that was stopped may leave its draft attached, out of the way of the next. */
+let conversions = 0
+
 /** Writes the rows of a table into the database file `target`, as its table `main.data`. */
 export const convert = async (connection: DuckDBConnection, table: TableFiles, target: string): Promise<void> => {
-  const draft = `${target}.${process.pid}`
-  const discard = (): void => {
-    for (const file of [draft, `${draft}.wal`]) rmSync(file, { force: true })
-  }
-  discard()
-  await connection.run(`ATTACH ${literal(draft)} AS draft`)
+  const name = `draft_${conversions++}`
+  const draft = `${target}.${process.pid}.${name}`
   try {
-    await write(connection, attemptsFor(table))
-    await connection.run("DETACH draft")
+    await connection.run(`ATTACH ${literal(draft)} AS ${name}`)
+    await write(connection, attemptsFor(table), `${name}.main.data`)
+    await connection.run(`DETACH ${name}`)
+    renameSync(draft, target)
   } catch (error) {
-    await connection.run("DETACH draft").catch(() => undefined)
-    discard()
+    await connection.run(`DETACH DATABASE IF EXISTS ${name}`).catch(() => undefined)
+    for (const file of [draft, `${draft}.wal`]) rmSync(file, { force: true })
     throw error
   }
-  renameSync(draft, target)
 }
 
 /** A reading, or nothing where this way does not suit the file. */
@@ -36,6 +36,7 @@ type Attempt = (connection: DuckDBConnection) => Promise<Reading | undefined>
 const write = async (
   connection: DuckDBConnection,
   attempts: ReadonlyArray<Attempt>,
+  target: string,
   firstError?: unknown
 ): Promise<void> => {
   const [attempt, ...others] = attempts
@@ -43,12 +44,12 @@ const write = async (
   let error: unknown
   try {
     const reading = await attempt(connection)
-    if (reading !== undefined) return await writeTyped(connection, reading, "draft.main.data")
+    if (reading !== undefined) return await writeTyped(connection, reading, target)
   } catch (caught) {
     if (!isAboutData(caught)) throw caught
     error = caught
   }
-  return write(connection, others, firstError ?? error)
+  return write(connection, others, target, firstError ?? error)
 }
 
 /** Whether another way to read the file may help: not when memory ran out, or somebody cancelled. */

@@ -44,9 +44,9 @@ export const read = (bytes: Uint8Array, expected: Expected): ResultTable => {
   }
   const rows = Array.from({ length: rowCount }, (): Array<Value> => [])
   for (const [index, column] of columns.entries()) {
-    const cells = arrow.getChildAt(index)
+    const cells = arrow.getChildAt(index).toArray()
     for (const [at, row] of rows.entries()) {
-      const cell: unknown = cells.at(at)
+      const cell: unknown = cells[at]
       if (!isValue(cell, column)) throw new ResultError(`a cell of ${column.type} is a ${typeof cell}`)
       row.push(cell)
     }

@@ -95,7 +95,9 @@ export const make = (names: ReadonlyArray<string>, types: ReadonlyArray<DuckDBTy
 
   const add = (chunk: DuckDBDataChunk): boolean => {
     const vectors = columns.map((column, index) => ({ column, vector: chunk.getColumnVector(index) }))
-    for (let row = 0; row < chunk.rowCount; row++) {
+    // The count is asked of the engine each time.
+    const { rowCount: count } = chunk
+    for (let row = 0; row < count; row++) {
       if (rowCount >= bounds.maxRows) truncated = true
       if (truncated) return false
       for (const { column, vector } of vectors) size += column.add(column.read(vector.getItem(row)))
