@@ -520,5 +520,52 @@ const drafted: ReadonlyArray<Golden> = [
   { world: "drafted", ask: "how many eggs did penguins lay", refused: /eggs/ }
 ]
 
+/** Questions in which a word that is passed over would turn the answer into another one. */
+const traps: ReadonlyArray<Golden> = [
+  { ask: "average gross of Disney movies", refused: /Disney Ride/ },
+  { ask: "average delay in the first week of march 2001", refused: /first/ },
+  { ask: "how much higher is the average temperature in New York than in Seattle", refused: /Seattle/ },
+  { ask: "shortest and longest movie", refused: /longest/ },
+  { ask: "how many rainy weekends in seattle", refused: /weekends/ },
+  { ask: "second highest price of google", refused: /second/ },
+  { ask: "total gross of comedies minus total gross of dramas", refused: /dramas|minus/ },
+  { ask: "is AAPL price higher than MSFT?", refused: /MSFT|higher/ },
+  {
+    ask: "which director has the highest average imdb rating with at least 5 movies",
+    sql: `select "Director", avg("IMDB Rating") as r from movies where "Director" is not null group by 1 having count(*) >= 5 order by r desc limit 1`,
+    as: "first"
+  },
+  {
+    ask: "what percent of worldwide gross comes from action movies",
+    sql: `select 100.0 * sum("Worldwide Gross") filter (where genre = 'Action') / sum("Worldwide Gross") from ${films}`
+  },
+  {
+    ask: "directors with an average rating above 8",
+    sql: `select "Director", avg("IMDB Rating") from movies where "Director" is not null group by 1 having avg("IMDB Rating") > 8`
+  },
+  { ask: "who directed Jaws", sql: `select "Director" from movies where "Title" = 'Jaws'` },
+  {
+    ask: "percentage of late flights by origin state, top 5",
+    sql: "select a.state, 100.0 * count(*) filter (where delay > 15) / count(*) as p from flights_3m f join airports a on f.origin = a.iata where a.state is not null group by 1 order by p desc limit 5",
+    as: "ranked"
+  },
+  {
+    ask: "average price of IBM from 2004 to 2008",
+    sql: "select avg(price) from stocks where symbol = 'IBM' and year(date::date) between 2004 and 2008"
+  },
+  {
+    ask: "mean distance of late flights",
+    sql: "select avg(distance) from flights_3m where delay > 15"
+  }
+]
+
 /** Every question. */
-export const questions: ReadonlyArray<Golden> = [...flights, ...stocks, ...weather, ...movies, ...others, ...drafted]
+export const questions: ReadonlyArray<Golden> = [
+  ...flights,
+  ...stocks,
+  ...weather,
+  ...movies,
+  ...others,
+  ...drafted,
+  ...traps
+]

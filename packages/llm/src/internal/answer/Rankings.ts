@@ -35,9 +35,13 @@ const listing = (plan: Summary, all: ReadonlyArray<Point>, main: QueryResult): s
   const known = all.filter((point) => !point.none)
   const count = isWhole(main) ? known.length : main.row_count
   const what = escaped(plural(group === undefined ? "group" : lowerFirst(groupLabel(group))))
-  const shown = known.slice(0, 20).map((point) => `${named(plan, point)} (${value(plan, point)})`)
+  const ones = known.every((point) => point.value === 1)
+  const shown = known
+    .slice(0, 20)
+    .map((point) => (ones ? named(plan, point) : `${named(plan, point)} (${value(plan, point)})`))
   const more = count > shown.length ? `, and ${plainNumber(count - shown.length)} more in the table` : ""
-  return `There are **${plainNumber(count)}** ${what}, with their ${label(plan)}: ${listed(shown, more === "" ? "and" : ",").replaceAll(" , ", ", ")}${more}.`
+  const one = escaped(group === undefined ? "group" : lowerFirst(groupLabel(group)))
+  return `There ${count === 1 ? "is" : "are"} **${plainNumber(count)}** ${count === 1 ? one : what}${ones ? "" : `, with their ${label(plan)}`}: ${listed(shown, more === "" ? "and" : ",").replaceAll(" , ", ", ")}${more}.`
 }
 
 const ranking = (plan: Summary, known: ReadonlyArray<Told>, descending: boolean): ReadonlyArray<string> => {

@@ -2,9 +2,8 @@
  * Answers about how two numbers go together.
  */
 import type { Scatter } from "../plan/Plan.ts"
-import { upperFirst } from "../plan/Column.ts"
 import { type FieldFacts, nameOf } from "../understanding/Facts.ts"
-import { lowerFirst, rowsOf } from "../understanding/Measuring.ts"
+import { lowerFirst } from "../understanding/Measuring.ts"
 import { escaped, plainNumber } from "./Format.ts"
 import { nothing } from "./Phrases.ts"
 
@@ -24,7 +23,6 @@ export const relation = (
   binned: boolean
 ): ReadonlyArray<string> => {
   const name = (facts: FieldFacts): string => escaped(lowerFirst(nameOf(facts)))
-  const rows = escaped(rowsOf(plan.facts))
   if (pairs === 0) return [nothing(plan)]
   if (correlation === undefined) {
     return [`There is no relationship to compute: one of ${name(plan.x)} and ${name(plan.y)} never changes.`]
@@ -33,10 +31,10 @@ export const relation = (
   const sign = none ? "" : correlation > 0 ? " positive" : " negative"
   const meaning = none
     ? ""
-    : ` ${upperFirst(rows)} with more ${name(plan.x)} tend to have ${correlation > 0 ? "more" : "less"} ${name(plan.y)}.`
+    : ` Where ${name(plan.x)} is higher, ${name(plan.y)} tends to be ${correlation > 0 ? "higher" : "lower"}.`
   const drawn = binned ? `The chart shows the average ${name(plan.y)} for ranges of ${name(plan.x)}. ` : ""
   return [
-    `There is ${strengthOf(correlation)}${sign} linear relationship between ${name(plan.x)} and ${name(plan.y)}: the correlation is **${correlation.toFixed(2).replace("-", "−")}** over ${plainNumber(pairs)} ${rows} that have both.${meaning}`,
+    `There is ${strengthOf(correlation)}${sign} linear relationship between ${name(plan.x)} and ${name(plan.y)}: the correlation is **${correlation.toFixed(2).replace("-", "−")}** over ${plainNumber(pairs)} records that have both.${meaning}`,
     `${drawn}A correlation does not say that one causes the other.`
   ]
 }

@@ -361,3 +361,12 @@ export const operatorsAt = (
 export const grammarWords: ReadonlySet<string> = new Set(
   [...index.values()].flatMap((list) => list.flatMap((phrase) => phrase.words))
 )
+
+/** Words of the grammar that a slip of the finger may be put right to: those that ask for something. */
+export const correctableWords: ReadonlySet<string> = new Set(
+  [...index.values()].flatMap((list) =>
+    list.flatMap((phrase) =>
+      ["Pronoun", "Continue", "Beyond", "Unit", "Records"].includes(phrase.operator._tag) ? [] : phrase.words
+    )
+  )
+)

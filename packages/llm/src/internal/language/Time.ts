@@ -242,6 +242,9 @@ class Reader extends PointReader {
       "covered",
       "of available data"
     ])
+    // "the first week of March" is not the first week of the data.
+    if (tail === 0 && /^(?:of|in|during)$/.test(this.word(unitAt + 1)) && this.point(unitAt + 2) !== undefined)
+      return undefined
     const length = unitAt + 1 + tail - index
     const isFirst = words === "first" || words === "earliest"
     if (isFirst || tail > 0 || /^(?:most recent|latest|newest|final)$/.test(words)) {

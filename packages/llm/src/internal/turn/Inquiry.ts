@@ -73,6 +73,13 @@ export const inquiries = (need: Need): ReadonlyArray<Inquiry> =>
     ? [census(need.source, need.field)]
     : need.fields.map((field) => lookUp(need.source, need.words, field))
 
+/** Whether words are whole words of a value, and at least half of them: Spielberg is, of Steven Spielberg. */
+const isMostOf = (words: string, value: string): boolean => {
+  const some = wordsOf(words)
+  const all = wordsOf(value)
+  return ` ${phraseKey(all)} `.includes(` ${phraseKey(some)} `) && some.length * 2 >= all.length
+}
+
 /**
  * Values from what the look-ups told: where a name is a value, only that counts; where it is part of exactly one
  * value, that one; where it is part of several, they are offered.
@@ -85,7 +92,7 @@ export const foundValues = (discoveries: ReadonlyArray<Discovery>): ReadonlyArra
     const parts = new Set(together.flatMap((other) => other.values))
     // A plain word is only believed to be a name where it is all of one.
     const written = /[\p{Lu}\p{N}]/u.test(one.words)
-    const single = written && !exact && parts.size === 1
+    const single = written && !exact && parts.size === 1 && [...parts].every((value) => isMostOf(one.words, value))
     return {
       source: one.source,
       field: one.field,

@@ -234,6 +234,8 @@ const measuresOf = (draft: Draft): Result.Result<ReadonlyArray<Measure>, Problem
     ])
   }
   if (draft.measures.length > 0) return Result.succeed(draft.measures)
+  const [condition] = draft.having
+  if (condition !== undefined && draft.groups.length > 0) return Result.succeed([condition.measure])
   const listing = draft.groups.length > 0 && (draft.target || draft.having.length > 0 || draft.share)
   return Result.succeed(listing || draft.countsRows ? [rowsMeasure] : [])
 }

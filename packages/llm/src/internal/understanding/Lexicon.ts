@@ -245,8 +245,6 @@ const addValue = (
   const halves = value.split(/[/,(]| - /).map(wordsOf)
   if (halves.length > 1) {
     for (const half of halves) if (half.length > 1 || !grammarWords.has(half[0] ?? "")) add(half, partial)
-  } else if (phrase.length > 1 && first.length > 3 && !grammarWords.has(first)) {
-    add([first], partial)
   }
 }
 

@@ -37,7 +37,7 @@ export const declared = (facts: FieldFacts): Measure => ({
 /** The number of rows. */
 export const rowCount = (facts: SourceFacts): Measure => {
   if (facts.rowCount !== undefined) return { ...declared(facts.rowCount), summable: true }
-  return { expression: { _tag: "Rows" }, label: `number of ${rowsOf(facts)}`, unit: undefined, summable: true }
+  return { expression: { _tag: "Rows" }, label: `number of ${rowsOf(facts)} records`, unit: undefined, summable: true }
 }
 
 /** What the rows of a source are called. */

@@ -3,7 +3,7 @@
  * way to account for every word (a shortest path), so long names win over their parts and known words over unknown.
  */
 import { correction } from "../language/Spelling.ts"
-import { grammarWords, operatorsAt } from "../language/Grammar.ts"
+import { correctableWords, operatorsAt } from "../language/Grammar.ts"
 import type { Numeral } from "../language/Numeral.ts"
 import { readNumeral } from "../language/Numeral.ts"
 import type { Operator } from "../language/Operator.ts"
@@ -141,7 +141,7 @@ const edgesAt = ({ spoken, tokens }: Question, index: number, lexicon: Lexicon):
 const corrected = (token: Token, lexicon: Lexicon): Token | undefined => {
   if (token.kind !== "word") return undefined
   // What the data are about is more likely meant than a word of the grammar that is as near.
-  const word = [lexicon.words, grammarWords]
+  const word = [lexicon.words, correctableWords]
     .map((known) => correction(token.word, known) ?? plural(token.word, known))
     .find((found) => found !== undefined)
   return word === undefined ? undefined : { ...token, word, stem: stem(word), parts: [word] }

@@ -2,7 +2,7 @@
  * Unknown words that may be names of things in the data: a director, an airport, a film. They are looked up before
  * anything is said about them. A plain unknown word is not: a film called Big would turn "big movies" into nonsense.
  */
-import { wordsOf } from "../language/Words.ts"
+import { phraseKey, wordsOf } from "../language/Words.ts"
 import { type FieldFacts, playsRole, type SourceFacts } from "./Facts.ts"
 import { type FoundValue, isOpenText } from "./Lexicon.ts"
 import { isUnknown, type Mention } from "./Mention.ts"
@@ -103,7 +103,10 @@ export const unknownNames = (
     const before = neighbour(mentions, run.from, -1)
     const after = neighbour(mentions, run.to, 1)
     const isDate = tokens.some((token) => token.kind === "date")
-    const named = [...categories(beforePreposition(mentions, run.from)), ...categories(before), ...categories(after)]
+    // "what genre is Jurassic Park" asks for a genre; the name is of something else.
+    const named = [beforePreposition(mentions, run.from), before, after].flatMap((one) =>
+      one === undefined || isAskedFor(mentions, one) ? [] : categories(one)
+    )
     const invited =
       mention.quoted ||
       tokens.some((token) => token.proper) ||
@@ -124,13 +127,23 @@ export const unknownNames = (
     const role = before?.operators.find((operator) => operator._tag === "Role")
     const everywhere = openFields(facts)
     const played = role === undefined ? [] : everywhere.filter((one) => playsRole(one, role.role))
-    const fields = (open.length > 0 ? open : played.length > 0 ? played : everywhere).slice(0, maxFields)
     const asked = found.filter((one) => one.source === facts.source.name && one.words === words)
+    const nothingIn = (fields: ReadonlyArray<FieldFacts>): boolean =>
+      fields.every((field) => asked.some((one) => one.field === field.field.name && one.near.length === 0))
+    // Beside its field first, by its role next, anywhere last.
+    const wanted = [open, played].find((fields) => fields.length > 0 && !nothingIn(fields)) ?? everywhere
+    const fields = wanted.slice(0, maxFields)
     const missing = fields.filter((one) => !asked.some((answer) => answer.field === one.field.name))
     if (missing.length > 0) {
       return { _tag: "LookUp", source: facts.source.name, words, fields: missing.map((one) => one.field.name) }
     }
-    const near = asked.flatMap((one) => one.near)
+    const key = phraseKey(wordsOf(words))
+    const listed = facts.fields.flatMap((one) =>
+      (one.path.length === 0 ? (one.field.values ?? []) : []).filter((value) =>
+        ` ${phraseKey(wordsOf(value))} `.includes(` ${key} `)
+      )
+    )
+    const near = [...asked.flatMap((one) => one.near), ...listed]
     if (near.length > 0) {
       return {
         _tag: "Ambiguous",
@@ -145,6 +158,10 @@ export const unknownNames = (
   }
   return unknown.length === 0 ? undefined : { _tag: "Unknown", words: unknown, near: [] }
 }
+
+/** Whether a mention is what a question word asks for. */
+const isAskedFor = (mentions: ReadonlyArray<Mention>, mention: Mention): boolean =>
+  has(neighbour(mentions, mentions.indexOf(mention), -1), ["Which"])
 
 /** The mention before a preposition: the director in "the director of Jaws is", the symbol in "with symbol of X". */
 const beforePreposition = (mentions: ReadonlyArray<Mention>, index: number): Mention | undefined => {

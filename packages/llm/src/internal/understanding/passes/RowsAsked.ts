@@ -39,6 +39,9 @@ export const readRowsAsked = (work: Work): Result.Result<void, Census> => {
         doing(slot, "Part") === undefined &&
         !describesNext(work, slot)
     )
+  const named = entity === undefined ? [] : candidates(entity, isCategory)
+  // "the stock with the lowest volatility": a stock is many rows, by their symbol.
+  if (named.length > 0 && !named.some((facts) => work.facts.names.includes(facts))) return Result.succeed(undefined)
   const noun = entity === undefined ? rankedValue(work) : undefined
   if (groupsFollow(work) || (entity === undefined ? noun === undefined : !asksForRows(work, entity)))
     return Result.succeed(undefined)

@@ -16,6 +16,7 @@ import {
   rowCount
 } from "../Measuring.ts"
 import type { Problem } from "../Problem.ts"
+import type { Operator } from "../../language/Operator.ts"
 import { type Slot, type Work, doing, fieldsIn, isEntity, isGlue, isSoft } from "../Work.ts"
 import { readAggregates } from "./Aggregates.ts"
 import { addMeasure, baseOf, conceptField, isModifier, isNumeric, numbersOf, timeMeasure } from "./NumberWords.ts"
@@ -59,162 +60,190 @@ const rankBy = (work: Work, slot: Slot, target: Slot, most: boolean): Result.Res
     if (extreme === undefined) addAlternative(work, target, measure, most)
   })
 
+/** A superlative with what surrounds it. */
+interface Superlative {
+  readonly work: Work
+  readonly slot: Slot
+  readonly operator: Operator & { readonly _tag: "Superlative" }
+  /** The number behind it, or the words that make one: "average", "number of". */
+  readonly target: Slot | undefined
+  /** The question asks which groups or rows, so that it ranks; else it asks for the largest value. */
+  readonly ranks: boolean
+}
+
+/** One way to read a superlative; whether it was that. */
+type Way = (one: Superlative) => Result.Result<boolean, Problem>
+
+const yes = Result.succeed(true)
+const no = Result.succeed(false)
+
+const rank = ({ operator, slot, work }: Superlative, descending = operator.most): void => {
+  work.use(slot)
+  work.ranking = { descending, slot }
+}
+
+/** "only the top 3", "what about the fewest?": of the ranking before. */
+const ofTheRankingBefore: Way = (one) => {
+  const { operator, slot, work } = one
+  const bare = work.unused().every((other) => other === slot || isSoft(other) || isEntity(other))
+  const before = work.fragment && (work.limit !== undefined || work.ranksBefore)
+  if (!before || operator.concept !== undefined || work.measures.length > 0 || !bare) return no
+  rank(one)
+  work.rowsRanked = operator.most
+  return yes
+}
+
+/** "the most common weather", "the busiest day". */
+const byFrequency: Way = (one) => {
+  const { operator, work } = one
+  if (operator.frequency !== true) return no
+  if (!work.target) return yes
+  work.use(work.unused().find((other) => isEntity(other)))
+  addMeasure(work, rowCount(work.facts))
+  rank(one)
+  return yes
+}
+
+/** "which stock grew the most": the change is ranked. */
+const ofTheChange: Way = (one) => {
+  const { operator, ranks, target, work } = one
+  if (!work.has("Change") || operator.concept !== undefined || !ranks) return no
+  if (target !== undefined && work.measures.length === 0) return no
+  const falls = work.all("Change").some(([, change]) => change.falls === true)
+  rank(one, operator.most !== falls)
+  return yes
+}
+
+/** "total gross by distributor, top 3". */
+const topOfGroups: Way = (one) => {
+  const { operator, ranks, target, work } = one
+  const [group] = work.groups
+  const behind = work.limit !== undefined && work.measures.length > 0 && group?._tag === "Field"
+  if (operator.top !== true || ranks || target !== undefined || !behind) return no
+  rank(one)
+  work.target = true
+  return yes
+}
+
+const firstOrLast: Way = ({ operator, slot, work }) =>
+  operator.concept === "time" ? Result.map(readFirstOrLast(work, slot, operator.most), () => true) : no
+
+/** "the longest films", "the hottest city": by the number that measures the quality. */
+const byQuality: Way = (one) => {
+  const { operator, ranks, slot, target, work } = one
+  // "longest flipper length": the number says itself what is long.
+  const itself =
+    target !== undefined &&
+    isNumeric(target) &&
+    work.after(slot, (other) => isGlue(other) || isModifier(work, other)) === target
+  if (operator.concept === undefined || itself) return no
+  const own = fieldsIn(slot).find((field) => field.strength === "exact" && isMeasure(field.facts))
+  work.use(slot)
+  if (own !== undefined && !work.rows) {
+    addMeasure(work, declared(own.facts))
+    if (ranks) rank(one)
+    return yes
+  }
+  return Result.map(conceptField(work, slot, operator.concept, !operator.most), (facts) => {
+    rankOrAggregate(work, slot, facts, operator.most, ranks)
+    return true
+  })
+}
+
+const ofRows: Way = ({ operator, slot, target, work }) => {
+  if (!work.rows) return no
+  if (work.rankedBy && operator.judgement !== true) {
+    work.use(slot)
+    work.rowsRanked = operator.most
+    return yes
+  }
+  return Result.map(orderRows(work, slot, target, operator.most, operator.judgement === true), () => true)
+}
+
+/** No number stands behind it: rows are counted, or the number was named elsewhere. */
+const withoutNumber: Way = (one) => {
+  const { operator, ranks, slot, target, work } = one
+  if (target !== undefined && (doing(target, "Aggregate") !== undefined || isNear(work, slot, target))) return no
+  const entity = work.after(slot)
+  if (ranks && entity !== undefined && isEntity(entity)) {
+    work.use(entity)
+    addMeasure(work, rowCount(work.facts))
+    rank(one)
+    return yes
+  }
+  if (ranks && (work.measures.length > 0 || (work.rankedBy && target !== undefined))) {
+    rank(one)
+    work.judged = operator.judgement === true
+    return yes
+  }
+  if (ranks && work.saidAt.size > 0 && target === undefined && entity === undefined) {
+    // "which director made the most thrillers": the rows that the filters leave.
+    addMeasure(work, rowCount(work.facts))
+    rank(one)
+    return yes
+  }
+  return Result.fail({
+    _tag: "Incomplete",
+    message: `I do not know by which number to find the “${slot.mention.text}”.`,
+    alternatives: numbersOf(work)
+  })
+}
+
+const amongGroups: Way = (one) => {
+  const { operator, ranks, slot, target, work } = one
+  if (!ranks || target === undefined) return no
+  work.judged = operator.judgement === true
+  if (isNumeric(target) && !work.rankedBy) return Result.map(rankBy(work, slot, target, operator.most), () => true)
+  rank(one)
+  return yes
+}
+
+/** "the highest price", "the highest number of flights per day". */
+const ofAll: Way = ({ operator, slot, target, work }) => {
+  if (target === undefined) return no
+  work.use(slot)
+  if (doing(target, "Aggregate") !== undefined || doing(target, "Count") !== undefined) {
+    work.outer = operator.most ? "maximum" : "minimum"
+    return yes
+  }
+  const [facts] = candidates(target, isNumber)
+  const better =
+    operator.judgement === true ? moreIsBetterFor(`${facts?.field.name ?? ""} ${target.mention.text}`) : true
+  if (better === undefined) return Result.fail(judgementProblem(slot, target))
+  return Result.map(readAggregates(work, slot, [better === operator.most ? "maximum" : "minimum"]), () => true)
+}
+
+/** The ways to read a superlative, in the order in which they are tried. */
+const ways: ReadonlyArray<Way> = [
+  ofTheRankingBefore,
+  byFrequency,
+  ofTheChange,
+  topOfGroups,
+  firstOrLast,
+  byQuality,
+  ofRows,
+  withoutNumber,
+  amongGroups,
+  ofAll
+]
+
+/** Reads a superlative the first way that fits. */
 export const readSuperlative = (work: Work, slot: Slot): Result.Result<void, Problem> =>
   Result.gen(function* () {
     const operator = doing(slot, "Superlative")
-    if (operator === undefined) return
     // "shortest and longest": one order is shown at a time.
-    if (work.order !== undefined || work.ranking !== undefined || work.rowsRanked !== undefined) return
-    const ranks = work.target || work.rows || work.when !== undefined || (work.fragment && work.limit !== undefined)
-    if (
-      work.fragment &&
-      (work.limit !== undefined || work.ranksBefore) &&
-      operator.concept === undefined &&
-      work.measures.length === 0 &&
-      work.unused().every((other) => other === slot || isSoft(other) || isEntity(other))
-    ) {
-      // "only the top 3", "what about the fewest?": of the ranking before.
-      work.use(slot)
-      work.ranking = { descending: operator.most, slot }
-      work.rowsRanked = operator.most
-      return
+    const ordered = work.order !== undefined || work.ranking !== undefined || work.rowsRanked !== undefined
+    if (operator === undefined || ordered) return
+    const makesNumber = (other: Slot): boolean =>
+      isNumeric(other) || (["Aggregate", "Count", "HowMuch"] as const).some((tag) => doing(other, tag) !== undefined)
+    const one: Superlative = {
+      work,
+      slot,
+      operator,
+      target: work.unused().find((other) => other.index > slot.index && !isModifier(work, other) && makesNumber(other)),
+      ranks: work.target || work.rows || work.when !== undefined || (work.fragment && work.limit !== undefined)
     }
-    if (operator.frequency === true) {
-      if (!work.target) return
-      work.use(
-        slot,
-        work.unused().find((other) => isEntity(other))
-      )
-      addMeasure(work, rowCount(work.facts))
-      work.ranking = { descending: operator.most, slot }
-      return
-    }
-    const target = work
-      .unused()
-      .find(
-        (other) =>
-          other.index > slot.index &&
-          !isModifier(work, other) &&
-          (isNumeric(other) ||
-            doing(other, "Aggregate") !== undefined ||
-            doing(other, "Count") !== undefined ||
-            doing(other, "HowMuch") !== undefined)
-      )
-    if (
-      work.has("Change") &&
-      operator.concept === undefined &&
-      ranks &&
-      (target === undefined || work.measures.length > 0 || target.index < slot.index)
-    ) {
-      // "which stock grew the most": the change is ranked.
-      work.use(slot)
-      work.ranking = {
-        descending: operator.most !== work.all("Change").some(([, change]) => change.falls === true),
-        slot
-      }
-      return
-    }
-    const [behind] = work.groups
-    if (
-      operator.top === true &&
-      work.limit !== undefined &&
-      !ranks &&
-      target === undefined &&
-      work.measures.length > 0 &&
-      behind?._tag === "Field"
-    ) {
-      // "total gross by distributor, top 3"
-      work.use(slot)
-      work.ranking = { descending: operator.most, slot }
-      work.target = true
-      return
-    }
-    if (operator.concept === "time") {
-      yield* readFirstOrLast(work, slot, operator.most)
-      return
-    }
-    // "longest flipper length": the number says itself what is long.
-    const named =
-      target !== undefined &&
-      isNumeric(target) &&
-      work.after(slot, (other) => isGlue(other) || isModifier(work, other)) === target
-    if (operator.concept !== undefined && !named) {
-      const own = fieldsIn(slot).find((one) => one.strength === "exact" && isMeasure(one.facts))
-      work.use(slot)
-      if (own !== undefined && !work.rows) {
-        addMeasure(work, declared(own.facts))
-        if (ranks) work.ranking = { descending: operator.most, slot }
-        return
-      }
-      const facts = yield* conceptField(work, slot, operator.concept, !operator.most)
-      rankOrAggregate(work, slot, facts, operator.most, ranks)
-      return
-    }
-    if (work.rows) {
-      if (work.rankedBy && operator.judgement !== true) {
-        work.use(slot)
-        work.rowsRanked = operator.most
-        return
-      }
-      yield* orderRows(work, slot, target, operator.most, operator.judgement === true)
-      return
-    }
-    if (target === undefined || (doing(target, "Aggregate") === undefined && !isNear(work, slot, target))) {
-      const entity = work.after(slot)
-      if (entity !== undefined && isEntity(entity) && ranks) {
-        work.use(slot, entity)
-        addMeasure(work, rowCount(work.facts))
-        work.ranking = { descending: operator.most, slot }
-        return
-      }
-      if (work.rankedBy && target !== undefined && ranks) {
-        work.use(slot)
-        work.ranking = { descending: operator.most, slot }
-        work.judged = operator.judgement === true
-        return
-      }
-      if (ranks && work.measures.length > 0) {
-        work.use(slot)
-        work.ranking = { descending: operator.most, slot }
-        work.judged = operator.judgement === true
-        return
-      }
-      if (ranks && work.saidAt.size > 0 && target === undefined && entity === undefined) {
-        // "which director made the most thrillers": the rows that the filters leave.
-        work.use(slot)
-        addMeasure(work, rowCount(work.facts))
-        work.ranking = { descending: operator.most, slot }
-        return
-      }
-      return yield* Result.fail<Problem>({
-        _tag: "Incomplete",
-        message: `I do not know by which number to find the “${slot.mention.text}”.`,
-        alternatives: numbersOf(work)
-      })
-    }
-    if (ranks) {
-      work.judged = operator.judgement === true
-      if (isNumeric(target) && !work.rankedBy) {
-        yield* rankBy(work, slot, target, operator.most)
-        return
-      }
-      work.use(slot)
-      work.ranking = { descending: operator.most, slot }
-      return
-    }
-    work.use(slot)
-    if (doing(target, "Aggregate") !== undefined || doing(target, "Count") !== undefined) {
-      work.outer = operator.most ? "maximum" : "minimum"
-      return
-    }
-    if (operator.judgement === true) {
-      const facts = candidates(target, isNumber)[0]
-      const better = moreIsBetterFor(`${facts?.field.name ?? ""} ${target.mention.text}`)
-      if (better === undefined) return yield* Result.fail<Problem>(judgementProblem(slot, target))
-      yield* readAggregates(work, slot, [better === operator.most ? "maximum" : "minimum"])
-      return
-    }
-    yield* readAggregates(work, slot, [operator.most ? "maximum" : "minimum"])
+    for (const way of ways) if (yield* way(one)) return
   })
 
 const judgementProblem = (slot: Slot, target: Slot): Problem => ({
