@@ -19,7 +19,7 @@ const page = new URL("../../../docs/offline-analyst.md", import.meta.url)
 /** The questions of a section of the page: those in italics that stand first in a list. */
 const documented = (text: string, section: string): ReadonlyArray<string> => {
   const part = text.split(/^## /m).find((candidate) => candidate.startsWith(section)) ?? ""
-  return [...part.matchAll(/^- \*([^*]+)\*/gm)].map((match) => (match[1] ?? "").replace(/\s+/g, " "))
+  return [...part.matchAll(/^- ([*_])(.+?)\1(?= |$)/gms)].map((match) => (match[2] ?? "").replace(/\s+/g, " "))
 }
 
 /** Whether an outcome has figures: anything asked beyond looking up a name. */
