@@ -88,6 +88,26 @@ const assets = (events: ReadonlyArray<RunEvent>) =>
 
 const fromJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Unknown))
 
+describe("a text to keep", () => {
+  it.effect("is an asset that can be read without a fetch, and fetched as it is", () =>
+    Effect.gen(function* () {
+      const admin = yield* newcomer
+      const { events, last } = yield* asked(admin)
+      assert.strictEqual(last, "done completed")
+      const [asset] = assets(events)
+      assert.deepInclude(asset, { kind: "text", name: "Notes", content: "# Notes", formats: ["txt"] })
+      const kept = yield* AssetStore.use((store) =>
+        asset === undefined ? Effect.succeedNone : store.body(asset.id, "txt")
+      )
+      assert.deepStrictEqual(kept, Option.some("# Notes"))
+    }).pipe(
+      Effect.provide(
+        Deployment.layer({ script: [calls("make_text", { name: "Notes", text: "# Notes" }), says("Kept.")] })
+      )
+    )
+  )
+})
+
 describe("the analyst", () => {
   it.effect("from a question to an answer with a table and a chart, told in order", () =>
     Effect.gen(function* () {

@@ -99,3 +99,14 @@ export const MakeTable = {
   }),
   result: Schema.Struct({ asset: Schema.String })
 } as const
+
+/** `make_text`: gives the reader a text to keep. */
+export const MakeText = {
+  name: "make_text",
+  description: "Gives the reader a text to keep beside the answer, such as a summary or a query.",
+  parameters: Schema.Struct({
+    name: Schema.NonEmptyString.check(Schema.isMaxLength(120)).annotate({ description: "Title of the text" }),
+    text: Schema.NonEmptyString.check(Schema.isMaxLength(100_000)).annotate({ description: "The text, in Markdown" })
+  }),
+  result: Schema.Struct({ asset: Schema.String })
+} as const

@@ -11,7 +11,7 @@ import * as ResultText from "../../connector/ResultText.ts"
 import { RunEvent } from "../../run/RunEvent.ts"
 import type { RunContext } from "../RunContext.ts"
 import { step, type StepOutcome } from "../Step.ts"
-import { MakeChart, MakeTable } from "../Tool.ts"
+import { MakeChart, MakeTable, MakeText } from "../Tool.ts"
 import { bind, type BoundTool } from "../Toolbox.ts"
 import { ToolFailure } from "../ToolFailure.ts"
 
@@ -111,8 +111,25 @@ const makeTable = (context: RunContext, { assets }: AssetToolPorts): BoundTool =
     )
   )
 
+/** `make_text`: a text to keep; it can be read without a fetch. */
+const makeText = (context: RunContext, { assets }: AssetToolPorts): BoundTool =>
+  bind(MakeText, ({ name, text }) =>
+    step(
+      context,
+      { title: name, content: CellContent.cases.Tool.make({ toolName: MakeText.name, input: text }) },
+      (cellId) =>
+        publish(context, assets, cellId, {
+          name,
+          kind: "text",
+          content: text,
+          bodies: [{ format: "txt", content: text }]
+        })
+    )
+  )
+
 /** The tools that make assets. */
 export const assetTools = (context: RunContext, ports: AssetToolPorts): ReadonlyArray<BoundTool> => [
   makeChart(context, ports),
-  makeTable(context, ports)
+  makeTable(context, ports),
+  makeText(context, ports)
 ]
