@@ -202,7 +202,8 @@ describe("the analyst", () => {
         "describe_tables",
         "run_sql",
         "make_chart",
-        "make_table"
+        "make_table",
+        "make_text"
       ])
       for (const { parameters } of first.tools) {
         assert.strictEqual(parameters["type"], "object")
