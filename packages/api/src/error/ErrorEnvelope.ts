@@ -14,6 +14,7 @@ import {
   ErrorCode,
   ExecutionFailed,
   InvalidRequest,
+  NoReport,
   NotFound,
   PermissionDenied,
   RateLimitExceeded,
@@ -155,6 +156,14 @@ export const ExecutionFailedError = asEnvelope({
   code: "execution_failed",
   error: ExecutionFailed,
   make: (message) => new ExecutionFailed({ message })
+})
+
+/** 422: a playbook's run finished, and there is no report. */
+export const NoReportError = asEnvelope({
+  wire: envelopeOf("no_report", "NoReportError", "The run finished without a report"),
+  code: "no_report",
+  error: NoReport,
+  make: (message) => new NoReport({ message })
 })
 
 /** 429: too many requests, or a budget is used up; `Retry-After` says when to come back. */

@@ -49,6 +49,6 @@ export type Access = typeof Access.Type
 /** The principal as the maker of a new object. */
 export const creatorOf = (principal: Principal): Creator => ({
   memberId: principal.memberId,
-  apiKeyId: principal.credential.id,
+  ...(principal.key === undefined ? {} : { apiKeyId: principal.key.id }),
   ...(principal.clientMetadata === undefined ? {} : { clientMetadata: principal.clientMetadata })
 })

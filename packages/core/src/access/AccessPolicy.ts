@@ -9,6 +9,7 @@ import type { Permission } from "../role/Permission.ts"
 import type { Access, AccessType, Grant } from "./Access.ts"
 import { sameClient } from "./ClientMetadata.ts"
 import { allow, type Decision, deny } from "./Decision.ts"
+import { requires } from "./PermissionPolicy.ts"
 import type { Principal } from "./Principal.ts"
 
 const rank: { readonly [Type in AccessType]: number } = { viewer: 1, editor: 2, owner: 3 }
@@ -23,8 +24,11 @@ const madeIt = (principal: Principal, access: Access): boolean => {
   if (creator === undefined) return false
   const sameOwner = creator.memberId === principal.memberId
   if (!principal.restricted) return sameOwner
-  const keys = [principal.credential.id, ...principal.credential.rotatedFrom]
-  const sameKey = creator.apiKeyId !== undefined && keys.includes(creator.apiKeyId)
+  const key = principal.key
+  const sameKey =
+    key !== undefined &&
+    creator.apiKeyId !== undefined &&
+    (creator.apiKeyId === key.id || key.rotatedFrom.includes(creator.apiKeyId))
   return sameKey || (sameOwner && sameClient(creator.clientMetadata, principal.clientMetadata))
 }
 
@@ -64,12 +68,14 @@ export const decide = (
   now: DateTime.Utc
 ): Decision => {
   const found = reach(principal, access, now)
-  if (found === "hidden") return deny("hidden", `${need.object} not found`)
-  if (!principal.holds(need.permission)) {
-    return deny("permission", `permission denied: ${need.permission} is required`)
-  }
+  if (found === "hidden") return deny("hidden", `${need.object} not found`, { reach: found })
+  const permission = requires(principal, need.permission)
+  if (permission._tag === "Deny") return permission
   if (found === "visible" || rank[found] < rank[need.access]) {
-    return deny("access", `permission denied: ${need.access} access to this ${need.object} is required`)
+    return deny("access", `permission denied: ${need.access} access to this ${need.object} is required`, {
+      reach: found,
+      required: need.access
+    })
   }
-  return allow(`${need.permission} and ${found} access`)
+  return allow("access", `${need.permission} and ${found} access`, { permission: need.permission, reach: found })
 }

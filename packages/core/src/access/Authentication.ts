@@ -82,6 +82,7 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | MemberStore
             roles: EffectiveRoles.ofKey(key.assumedRoles, owner.value.roles, existing),
             ...(key.clientMetadata === undefined ? {} : { clientMetadata: key.clientMetadata }),
             restricted: !key.fullMemberAccess,
+            isSuperadmin: owner.value.standing === "superadmin",
             credential: { _tag: "ApiKey", id: key.id, rotatedFrom: key.rotatedFrom }
           },
           // All of it comes from rows that were checked when they were made.

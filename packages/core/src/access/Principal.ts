@@ -4,21 +4,29 @@
  * Source: decisions.md §3 ("A principal is …").
  */
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { ApiKeyId } from "../apikey/ApiKey.ts"
 import { MemberId } from "../member/Member.ts"
 import { OrganizationId } from "../organization/Organization.ts"
 import type { Permission } from "../role/Permission.ts"
 import { Role } from "../role/Role.ts"
+import { SessionId } from "../session/SessionId.ts"
 import { ClientMetadata } from "./ClientMetadata.ts"
+
+/** A key, with the keys that it replaced by rotation, nearest first: what one made, the next may reach. */
+export const KeyLineage = Schema.Struct({ id: ApiKeyId, rotatedFrom: Schema.Array(ApiKeyId) })
+export type KeyLineage = typeof KeyLineage.Type
 
 /** What a principal proved itself by. */
 export const Credential = Schema.TaggedUnion({
-  ApiKey: {
-    id: ApiKeyId,
-    /** The keys that this one replaced by rotation. */
-    rotatedFrom: Schema.Array(ApiKeyId)
-  }
+  ApiKey: KeyLineage.fields,
+  /** A session token of ours; `key` is the key that minted it, where one did. */
+  Session: { id: SessionId, key: Schema.optionalKey(KeyLineage) },
+  /** A token of the host's own identity provider. */
+  Token: {},
+  /** Background work, by its name: a schedule, retention. It acts as a stated member all the same. */
+  System: { name: Schema.NonEmptyString }
 })
 export type Credential = typeof Credential.Type
 
@@ -32,11 +40,25 @@ export class Principal extends Schema.Class<Principal>("@castellan/core/access/P
   clientMetadata: Schema.optionalKey(ClientMetadata),
   /** True for a key without full member access: the owner's own items and direct shares do not count. */
   restricted: Schema.Boolean,
+  /** Whether the member runs the platform itself: it alone sees the keys of staff (policy-cases K35, K36). */
+  isSuperadmin: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   credential: Credential
 }) {
   /** Whether any effective role grants the permission. */
   holds(permission: Permission): boolean {
     return this.roles.some((role) => role.permissions.includes(permission))
+  }
+
+  /** The key that the principal came by, also where it stands behind a session. */
+  get key(): KeyLineage | undefined {
+    switch (this.credential._tag) {
+      case "ApiKey":
+        return this.credential
+      case "Session":
+        return this.credential.key
+      default:
+        return undefined
+    }
   }
 
   /** Whether the system role `admin` is among the effective roles. */

@@ -16,7 +16,7 @@ import { enforce } from "../access/Decision.ts"
 import { requires } from "../access/PermissionPolicy.ts"
 import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
 import { Connectors } from "../connector/Connectors.ts"
-import { Conflict, type Failure, InvalidRequest, NotFound } from "../error/Failure.ts"
+import { Conflict, type Failure as AnyFailure, InvalidRequest, type NoReport, NotFound } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
 import { MemberStore } from "../member/MemberStore.ts"
 import type { ModelId } from "../model/Model.ts"
@@ -29,6 +29,9 @@ import { type Cell, CellId } from "./Cell.ts"
 import { Chat, ChatActivity, ChatId, type ChatSource, defaultTools, summaryOf, type ToolConfiguration } from "./Chat.ts"
 import { type ChatQuery, ChatStore } from "./ChatStore.ts"
 import * as Transcript from "./Transcript.ts"
+
+/** How a use case of chats can fail: a report is none of its results. */
+type Failure = Exclude<AnyFailure, NoReport>
 
 /** A question of the caller. */
 export interface Question {

@@ -75,6 +75,13 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>()("Exec
   readonly code = "execution_failed"
 }
 
+/** A playbook's run finished, and there is no report. */
+export class NoReport extends Schema.TaggedError<NoReport>()("NoReport", {
+  message: Schema.String
+}) {
+  readonly code = "no_report"
+}
+
 /** A run was cancelled before it answered. */
 export class Cancelled extends Schema.TaggedError<Cancelled>()("Cancelled", {
   message: Schema.String
@@ -98,6 +105,7 @@ export type Failure =
   | Conflict
   | RateLimitExceeded
   | ExecutionFailed
+  | NoReport
   | Cancelled
   | TimedOut
 

@@ -3,6 +3,7 @@
  *
  * Source: decisions.md §3.
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Uuid } from "../identifier/Uuid.ts"
 import { OrganizationId } from "../organization/Organization.ts"
@@ -19,6 +20,10 @@ export const MemberStatus = Schema.TaggedUnion({
 })
 export type MemberStatus = typeof MemberStatus.Type
 
+/** How a member stands to the platform itself: most are ordinary; staff and superadmins run it. */
+export const MemberStanding = Schema.Literals(["ordinary", "staff", "superadmin"])
+export type MemberStanding = typeof MemberStanding.Type
+
 /** A member of an organization. */
 export class Member extends Schema.Class<Member>("@castellan/core/member/Member")({
   id: MemberId,
@@ -28,6 +33,9 @@ export class Member extends Schema.Class<Member>("@castellan/core/member/Member"
   /** The roles that the member holds now. */
   roles: Schema.Array(RoleId),
   isServiceAccount: Schema.Boolean,
+  /** Whether the organization's identity provider keeps the member. */
+  isScimManaged: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  standing: MemberStanding.pipe(Schema.withConstructorDefault(Effect.succeed("ordinary" as const))),
   status: MemberStatus,
   createdAt: Schema.DateTimeUtc
 }) {}

@@ -4,6 +4,7 @@
 import * as Layer from "effect/Layer"
 import * as ApiKeyStore from "../apikey/ApiKeyStore.ts"
 import * as AssetStore from "../asset/AssetStore.ts"
+import * as AuditStore from "../audit/AuditStore.ts"
 import * as ChatStore from "../chat/ChatStore.ts"
 import * as ConnectorStore from "../connector/ConnectorStore.ts"
 import * as MemberStore from "../member/MemberStore.ts"
@@ -12,11 +13,14 @@ import * as OntologyStore from "../ontology/OntologyStore.ts"
 import * as OrganizationStore from "../organization/OrganizationStore.ts"
 import * as RoleStore from "../role/RoleStore.ts"
 import * as RunLog from "../run/RunLog.ts"
+import type { Transaction } from "../transaction/Transaction.ts"
+import * as MemoryTransaction from "./MemoryTransaction.ts"
 
 /** Everything that is kept. */
 export type Stores =
   | ApiKeyStore.ApiKeyStore
   | AssetStore.AssetStore
+  | AuditStore.AuditStore
   | ChatStore.ChatStore
   | ConnectorStore.ConnectorStore
   | MemberStore.MemberStore
@@ -25,11 +29,13 @@ export type Stores =
   | OrganizationStore.OrganizationStore
   | RoleStore.RoleStore
   | RunLog.RunLog
+  | Transaction
 
 /** Every store, empty, in memory. */
 export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
   ApiKeyStore.layerMemory,
   AssetStore.layerMemory,
+  AuditStore.layerMemory,
   ChatStore.layerMemory,
   ConnectorStore.layerMemory,
   MemberStore.layerMemory,
@@ -37,5 +43,6 @@ export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
   OntologyStore.layerMemory,
   OrganizationStore.layerMemory,
   RoleStore.layerMemory,
-  RunLog.layerMemory
+  RunLog.layerMemory,
+  MemoryTransaction.layerMemory
 )

@@ -58,7 +58,7 @@ const notAvailable = deny("model_choice", "permission denied: the model is not a
 
 /** Whether a chat may go on with its model: it may be one that the caller could not name, but never a forbidden one. */
 export const permits = (facts: ModelFacts, id: ModelId): Decision =>
-  allowed(facts).some((model) => model.id === id) ? allow("an allowed model") : notAvailable
+  allowed(facts).some((model) => model.id === id) ? allow("model", "an allowed model", { model: id }) : notAvailable
 
 /** The model of a new chat. An unknown model and a forbidden one are refused alike, so that nothing is disclosed. */
 export const choose = (facts: ModelFacts, named: ModelId | undefined): Result.Result<Model, Deny> => {

@@ -1,7 +1,7 @@
 /**
  * What every store of connectors keeps to.
  */
-import type { Access } from "@castellan/core/access/Access"
+import { type Access, creatorOf } from "@castellan/core/access/Access"
 import { Connector } from "@castellan/core/connector/Connector"
 import { ConnectorStore } from "@castellan/core/connector/ConnectorStore"
 import { it } from "@effect/vitest"
@@ -52,7 +52,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<ConnectorStore, E>): v
               expiresAt: DateTime.makeUnsafe("2030-01-01T00:00:00.001Z")
             }
           ],
-          creator: { memberId: maker.memberId, apiKeyId: maker.credential.id }
+          creator: creatorOf(maker)
         }
         const changed = { connector: new Connector({ ...connector, description: "All of it" }), access }
         yield* store.save(changed)
