@@ -19,64 +19,90 @@ export interface MemoryTable<Key, Row> {
   ) => Effect.Effect<A>
 }
 
-/** What a transaction has written to one table and not yet committed; a removed row is `None`. */
-type Pending<Key, Row> = Map<Key, Option.Option<Row>>
+/** One transaction's view of one table. */
+interface View<Key, Row> {
+  /** What it has written and not yet committed; a removed row is `None`. */
+  readonly pending: Map<Key, Option.Option<Row>>
+  /** The rows that it has looked for, found or not. */
+  readonly read: Set<Key>
+  /** Whether it has looked through all rows. */
+  readAll: boolean
+  /** Whether somebody else has changed a row that it has read. */
+  isStale: boolean
+}
 
 /** A new, empty table. */
 export const make = <Key, Row>(): Effect.Effect<MemoryTable<Key, Row>> =>
   Effect.sync(() => {
     const committed = new Map<Key, Row>()
-    const uncommitted = new WeakMap<MemoryTransaction, Pending<Key, Row>>()
+    const views = new Map<MemoryTransaction, View<Key, Row>>()
 
-    const write = (to: Map<Key, Row>, key: Key, row: Option.Option<Row>): void => {
+    const apply = (to: Map<Key, Row>, key: Key, row: Option.Option<Row>): void => {
       if (Option.isSome(row)) to.set(key, row.value)
       else to.delete(key)
     }
 
+    /** Writes to the table itself: who has read the row and goes on sees something else now. */
+    const commit = (key: Key, row: Option.Option<Row>): void => {
+      apply(committed, key, row)
+      for (const view of views.values()) if (view.readAll || view.read.has(key)) view.isStale = true
+    }
+
+    const viewOf = (transaction: MemoryTransaction): View<Key, Row> => {
+      const found = views.get(transaction)
+      if (found !== undefined) return found
+      const view: View<Key, Row> = { pending: new Map(), read: new Set(), readAll: false, isStale: false }
+      views.set(transaction, view)
+      transaction.join({
+        isStale: () => view.isStale,
+        commit: () => {
+          // Its own writes change nothing for itself.
+          views.delete(transaction)
+          view.pending.forEach((row, key) => commit(key, row))
+        },
+        leave: () => views.delete(transaction)
+      })
+      return view
+    }
+
     /** Where writes go: the transaction's own rows, or the table itself outside of one. */
-    const put = (transaction: MemoryTransaction | undefined, key: Key, row: Option.Option<Row>): void => {
-      if (transaction === undefined) return write(committed, key, row)
-      let pending = uncommitted.get(transaction)
-      if (pending === undefined) {
-        const opened: Pending<Key, Row> = new Map()
-        uncommitted.set(transaction, opened)
-        transaction.onCommit(() => opened.forEach((row, key) => write(committed, key, row)))
-        pending = opened
-      }
-      pending.set(key, row)
+    const put = (view: View<Key, Row> | undefined, key: Key, row: Option.Option<Row>): void => {
+      if (view === undefined) commit(key, row)
+      else view.pending.set(key, row)
     }
 
     /** The rows as the fiber sees them: its own transaction's writes over what is committed. */
-    const rows = (transaction: MemoryTransaction | undefined): ReadonlyMap<Key, Row> => {
-      const pending = transaction === undefined ? undefined : uncommitted.get(transaction)
-      if (pending === undefined) return committed
+    const rows = (view: View<Key, Row> | undefined): ReadonlyMap<Key, Row> => {
+      if (view === undefined) return committed
+      view.readAll = true
+      if (view.pending.size === 0) return committed
       const seen = new Map(committed)
-      pending.forEach((row, key) => write(seen, key, row))
+      view.pending.forEach((row, key) => apply(seen, key, row))
       return seen
     }
 
-    const use = <A>(f: (transaction: MemoryTransaction | undefined) => A): Effect.Effect<A> =>
+    const use = <A>(f: (view: View<Key, Row> | undefined) => A): Effect.Effect<A> =>
       // A fiber that outlives the transaction it was started in is outside of it.
-      Effect.map(CurrentMemoryTransaction, (current) => f(current?.isOpen === true ? current : undefined))
+      Effect.map(CurrentMemoryTransaction, (current) => f(current?.isOpen === true ? viewOf(current) : undefined))
 
     return {
       get: (key) =>
-        use((transaction) => {
-          const pending = transaction === undefined ? undefined : uncommitted.get(transaction)?.get(key)
-          return pending ?? Option.fromNullishOr(committed.get(key))
+        use((view) => {
+          view?.read.add(key)
+          return view?.pending.get(key) ?? Option.fromUndefinedOr(committed.get(key))
         }),
-      set: (key, row) => use((transaction) => put(transaction, key, Option.some(row))),
-      remove: (key) => use((transaction) => put(transaction, key, Option.none())),
+      set: (key, row) => use((view) => put(view, key, Option.some(row))),
+      remove: (key) => use((view) => put(view, key, Option.none())),
       where: (predicate) =>
-        use((transaction) => {
+        use((view) => {
           const found: Array<Row> = []
-          for (const row of rows(transaction).values()) if (predicate(row)) found.push(row)
+          for (const row of rows(view).values()) if (predicate(row)) found.push(row)
           return found
         }),
       modify: (change) =>
-        use((transaction) => {
-          const [answer, changed] = change(rows(transaction))
-          for (const [key, row] of changed) put(transaction, key, Option.some(row))
+        use((view) => {
+          const [answer, changed] = change(rows(view))
+          for (const [key, row] of changed) put(view, key, Option.some(row))
           return answer
         })
     }

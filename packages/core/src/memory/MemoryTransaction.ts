@@ -1,18 +1,31 @@
 /**
  * A transaction over the in-memory stores: what it writes is seen by itself alone until it commits, in one step.
+ * Where a write from outside of any transaction changed what it had read, it is run again.
  */
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 import { Transaction } from "../transaction/Transaction.ts"
+
+/** A table's part in a transaction. */
+export interface TransactionPart {
+  /** Whether somebody else has changed what the transaction read of the table. */
+  readonly isStale: () => boolean
+  /** Writes to the table what the transaction wrote. */
+  readonly commit: () => void
+  /** Forgets the transaction. Called once, after the commit or instead of it. */
+  readonly leave: () => void
+}
 
 /** A transaction that is going on, as the tables that take part see it. */
 export interface MemoryTransaction {
   /** False once it has committed or was given up. */
   readonly isOpen: boolean
-  /** Has a table's writes carried out when the transaction commits. */
-  readonly onCommit: (write: () => void) => void
+  /** Has a table take part. */
+  readonly join: (part: TransactionPart) => void
 }
 
 /** The transaction that the fiber runs in. */
@@ -23,21 +36,48 @@ export const CurrentMemoryTransaction = Context.Reference<MemoryTransaction | un
 
 class Open implements MemoryTransaction {
   isOpen = true
-  private readonly writes: Array<() => void> = []
+  private readonly parts: Array<TransactionPart> = []
 
-  onCommit(write: () => void): void {
-    this.writes.push(write)
+  join(part: TransactionPart): void {
+    this.parts.push(part)
+  }
+
+  get isStale(): boolean {
+    return this.parts.some((part) => part.isStale())
   }
 
   commit(): void {
-    this.isOpen = false
-    for (const write of this.writes) write()
+    this.abandon((part) => part.commit())
   }
 
-  abandon(): void {
+  abandon(before: (part: TransactionPart) => void = () => {}): void {
     this.isOpen = false
+    for (const part of this.parts) {
+      before(part)
+      part.leave()
+    }
   }
 }
+
+/** Runs an effect in a transaction of its own, as often as it takes to see every table as it is when it commits. */
+const inTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.uninterruptibleMask((restore) => {
+    const attempt: Effect.Effect<A, E, R> = Effect.suspend(() => {
+      const transaction = new Open()
+      return Effect.flatMap(
+        Effect.exit(restore(Effect.provideService(effect, CurrentMemoryTransaction, transaction))),
+        (exit) => {
+          const isInterrupted = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
+          const isStale = transaction.isStale
+          if (Exit.isSuccess(exit) && !isStale) transaction.commit()
+          else transaction.abandon()
+          // A failure, too, may come of what is no longer so.
+          return isStale && !isInterrupted ? Effect.andThen(restore(Effect.yieldNow), attempt) : exit
+        }
+      )
+    })
+    return attempt
+  })
 
 /** Transactions over the in-memory stores, one at a time: each sees the others whole or not at all. */
 export const layerMemory: Layer.Layer<Transaction> = Layer.effect(
@@ -46,18 +86,7 @@ export const layerMemory: Layer.Layer<Transaction> = Layer.effect(
     Transaction.of({
       run: (effect) =>
         Effect.flatMap(CurrentMemoryTransaction, (outer) =>
-          outer?.isOpen === true
-            ? effect
-            : turn.withPermits(1)(
-                Effect.suspend(() => {
-                  const transaction = new Open()
-                  return effect.pipe(
-                    Effect.tap(() => Effect.sync(() => transaction.commit())),
-                    Effect.provideService(CurrentMemoryTransaction, transaction),
-                    Effect.ensuring(Effect.sync(() => transaction.abandon()))
-                  )
-                })
-              )
+          outer?.isOpen === true ? effect : turn.withPermits(1)(inTransaction(effect))
         )
     })
   )

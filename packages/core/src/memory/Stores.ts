@@ -13,7 +13,11 @@ import * as OntologyStore from "../ontology/OntologyStore.ts"
 import * as OrganizationStore from "../organization/OrganizationStore.ts"
 import * as RoleStore from "../role/RoleStore.ts"
 import * as RunLog from "../run/RunLog.ts"
+import * as ScimGroupMappingStore from "../scim/ScimGroupMappingStore.ts"
+import * as Secrets from "../secret/Secrets.ts"
 import type { Transaction } from "../transaction/Transaction.ts"
+import * as BudgetStore from "../usage/BudgetStore.ts"
+import * as UsageStore from "../usage/UsageStore.ts"
 import * as MemoryTransaction from "./MemoryTransaction.ts"
 
 /** Everything that is kept. */
@@ -21,6 +25,7 @@ export type Stores =
   | ApiKeyStore.ApiKeyStore
   | AssetStore.AssetStore
   | AuditStore.AuditStore
+  | BudgetStore.BudgetStore
   | ChatStore.ChatStore
   | ConnectorStore.ConnectorStore
   | MemberStore.MemberStore
@@ -29,13 +34,17 @@ export type Stores =
   | OrganizationStore.OrganizationStore
   | RoleStore.RoleStore
   | RunLog.RunLog
+  | ScimGroupMappingStore.ScimGroupMappingStore
+  | Secrets.Secrets
   | Transaction
+  | UsageStore.UsageStore
 
 /** Every store, empty, in memory. */
 export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
   ApiKeyStore.layerMemory,
   AssetStore.layerMemory,
   AuditStore.layerMemory,
+  BudgetStore.layerMemory,
   ChatStore.layerMemory,
   ConnectorStore.layerMemory,
   MemberStore.layerMemory,
@@ -44,5 +53,8 @@ export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
   OrganizationStore.layerMemory,
   RoleStore.layerMemory,
   RunLog.layerMemory,
+  ScimGroupMappingStore.layerMemory,
+  Secrets.layerMemory,
+  UsageStore.layerMemory,
   MemoryTransaction.layerMemory
 )
