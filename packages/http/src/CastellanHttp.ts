@@ -16,7 +16,6 @@
  *
  * Source: architecture.md §1; decisions.md §1.
  */
-import { Api } from "@castellan/api/Api"
 import type { Authentication } from "@castellan/core/access/Authentication"
 import type { AssetStore } from "@castellan/core/asset/AssetStore"
 import type { Chats } from "@castellan/core/chat/Chats"
@@ -45,6 +44,7 @@ import * as RequestBoundary from "./request/RequestBoundary.ts"
 import * as RouteTable from "./request/RouteTable.ts"
 import * as SchemaRefusals from "./request/SchemaRefusals.ts"
 import * as RunBroadcast from "./stream/RunBroadcast.ts"
+import { ServedApi } from "./ServedApi.ts"
 import * as ReferencePage from "./system/ReferencePage.ts"
 import * as SystemHandlers from "./system/SystemHandlers.ts"
 
@@ -80,7 +80,7 @@ export type Services = Authentication | AssetStore | Chats | Connectors | Models
 
 const routes = (options: CastellanHttpOptions) =>
   Layer.mergeAll(
-    HttpApiBuilder.layer(Api).pipe(
+    HttpApiBuilder.layer(ServedApi).pipe(
       Layer.provide([
         ChatHandlers.layer,
         ConnectorHandlers.layer,

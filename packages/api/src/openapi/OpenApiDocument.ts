@@ -6,6 +6,8 @@
  * everywhere. What is taken away: names of intermediate codecs, Effect's own extensions, and the claim that no other
  * field may ever come, which decisions.md §1 denies.
  */
+import type * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { Api } from "../Api.ts"
@@ -293,5 +295,10 @@ export const refine = (derived: OpenApi.OpenAPISpec): JsonObject => {
   }
 }
 
-/** The OpenAPI 3.1 document of the contract. */
-export const document: JsonObject = refine(OpenApi.fromApi(Api))
+/** The OpenAPI 3.1 document of an API: of the whole contract, or of the part of it that a server serves. */
+export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): JsonObject => refine(OpenApi.fromApi(api))
+
+/** The OpenAPI 3.1 document of the whole contract. */
+export const document: JsonObject = documentOf(Api)

@@ -6,7 +6,7 @@
  *
  * Source: decisions.md §4 ("Signed asset URLs").
  */
-import { Api } from "@castellan/api/Api"
+import { ServedApi } from "../ServedApi.ts"
 import { type AssetFormat, type AssetId, mediaType } from "@castellan/core/asset/Asset"
 import { AssetStore } from "@castellan/core/asset/AssetStore"
 import { NotFound, PermissionDenied } from "@castellan/core/error/Failure"
@@ -33,7 +33,7 @@ const headersOf = (id: AssetId, format: AssetFormat, secondsLeft: number) => ({
 
 /** The one operation of assets. */
 export const layer = HttpApiBuilder.group(
-  Api,
+  ServedApi,
   "assets",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* AssetStore

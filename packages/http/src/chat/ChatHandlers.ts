@@ -3,7 +3,7 @@
  *
  * Source: api-v2.md "Chat"; decisions.md §4.
  */
-import { Api } from "@castellan/api/Api"
+import { ServedApi } from "../ServedApi.ts"
 import * as AskRequest from "@castellan/api/chat/AskRequest"
 import { toCellPage, toChatQuery } from "@castellan/api/chat/ChatQueries"
 import { resumeAfter } from "@castellan/api/chat/ChatStreamFrame"
@@ -36,7 +36,7 @@ const questionOf = (payload: AskPayload) =>
 
 /** The operations of chats. */
 export const layer = HttpApiBuilder.group(
-  Api,
+  ServedApi,
   "chats",
   Effect.fnUntraced(function* (handlers) {
     const chats = yield* Chats

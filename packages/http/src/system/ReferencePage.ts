@@ -1,5 +1,5 @@
 /**
- * The reference of the contract: for programs (`/openapi.json`) and for people (`/docs`).
+ * The reference of what is served: for programs (`/openapi.json`) and for people (`/docs`).
  *
  * The page is served whole from here, so it works without a network, and its policy lets it load nothing from anywhere
  * else. It is made on the first visit: the program that shows it has three megabytes, which no server should read at
@@ -14,6 +14,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import { ServedApi } from "../ServedApi.ts"
 
 /** How the reference is shown. */
 export interface ReferencePageOptions {
@@ -98,10 +99,12 @@ export const layer = (options: ReferencePageOptions = {}): Layer.Layer<never, ne
       const document = yield* text(
         Effect.map(
           Effect.promise(() => import("@castellan/api/openapi/OpenApiDocument")),
-          ({ document: contract }) =>
-            JSON.stringify(
-              options.publicUrl === undefined ? contract : { ...contract, servers: [{ url: options.publicUrl }] }
+          ({ documentOf }) => {
+            const served = documentOf(ServedApi)
+            return JSON.stringify(
+              options.publicUrl === undefined ? served : { ...served, servers: [{ url: options.publicUrl }] }
             )
+          }
         ),
         "application/json"
       )
