@@ -6,12 +6,14 @@
  *
  * Source: decisions.md §1, §2.
  */
+import { RequestOrigin } from "@castellan/core/audit/RequestOrigin"
 import {
   Cancelled,
   Conflict,
   ExecutionFailed,
   type Failure,
   InvalidRequest,
+  NoReport,
   NotFound,
   PermissionDenied,
   RateLimitExceeded,
@@ -24,6 +26,7 @@ import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Multipart from "effect/http/Multipart"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as StreamResponse from "../stream/StreamResponse.ts"
 import * as ErrorResponse from "./ErrorResponse.ts"
@@ -45,6 +48,7 @@ const failures = [
   Conflict,
   RateLimitExceeded,
   ExecutionFailed,
+  NoReport,
   Cancelled,
   TimedOut
 ]
@@ -139,9 +143,13 @@ export const make = (routes: HttpApp<unknown>, table: RouteTable): HttpApp =>
       )
     }
 
+    const origin = Option.match(request.remoteAddress, {
+      onNone: () => ({ requestId }),
+      onSome: (address) => ({ requestId, address })
+    })
     const handled = request.method === "OPTIONS" ? Effect.succeed(options(request.url, table)) : routes
     return Effect.matchCauseEffect(handled, {
       onSuccess: (response) => StreamResponse.send(request, complete(response, requestId)),
       onFailure: answer
-    }).pipe(Effect.annotateLogs("request_id", requestId))
+    }).pipe(Effect.provideService(RequestOrigin, origin), Effect.annotateLogs("request_id", requestId))
   })
