@@ -13,6 +13,12 @@ import { Permission } from "./Permission.ts"
 export const RoleId = Uuid.pipe(Schema.brand("RoleId"))
 export type RoleId = typeof RoleId.Type
 
+/** A role's name, unique in its organization. Roles that exist may bear any other; new names keep to this. */
+export const RoleName = Schema.Trimmed.check(Schema.isNonEmpty(), Schema.isMaxLength(100))
+
+/** Characters of a role's description at most. */
+export const maxDescriptionLength = 2000
+
 /** The models that members of a role may use. */
 export const ModelConfiguration = Schema.Struct({
   /** The model of a chat whose caller names none. */

@@ -166,10 +166,10 @@ export const suite = <E>(name: string, layer: Layer.Layer<AuditStore | Organizat
         const hasWritten = yield* Deferred.make<void>()
         const append = Effect.gen(function* () {
           const found = yield* organizations.get(organization.id)
-          const name = Option.getOrThrow(found).name
+          const before = Option.getOrThrow(found).name
           yield* Deferred.succeed(hasRead, undefined)
           yield* Deferred.await(hasWritten)
-          yield* organizations.save(new Organization({ ...organization, name: `${name}c` }))
+          yield* organizations.save(new Organization({ ...organization, name: `${before}c` }))
         })
         const running = yield* Effect.forkChild(transaction.run(append))
         yield* Deferred.await(hasRead)
