@@ -63,6 +63,7 @@ export const CellWire = Schema.Struct({
 export type CellWire = typeof CellWire.Type
 
 const statusOf: { readonly [Tag in CellStatus["_tag"]]: CellStatusWire } = {
+  Pending: "pending",
   Running: "running",
   Completed: "completed",
   Failed: "failed",

@@ -7,12 +7,12 @@
  *
  * Source: decisions.md §5.
  */
-import type { Connector } from "@castellan/core/connector/Connector"
-import { ConnectorSource } from "@castellan/core/connector/Connector"
+import type { Connector, ConnectorSource } from "@castellan/core/connector/Connector"
 import {
   ConnectorDriver,
   ConnectorError,
   type QueryLimits,
+  SourceUnavailable,
   StatementTimedOut
 } from "@castellan/core/connector/ConnectorDriver"
 import * as Duration from "effect/Duration"
@@ -55,6 +55,14 @@ export const enclosureOf = (folder: string): Effect.Effect<Enclosure> =>
     Effect.promise(() => canSeal(folder)),
     enclosure
   )
+
+/** The folder of a source; any other kind of source is not served here. */
+const folderOf = (source: ConnectorSource): Effect.Effect<string, ConnectorError> =>
+  source._tag === "Files"
+    ? Effect.succeed(source.folder)
+    : Effect.fail(
+        new ConnectorError({ reason: new SourceUnavailable({ message: "only folders of files are served here" }) })
+      )
 
 interface Purpose extends ProcessPool.Purpose {
   readonly snapshot: FolderSnapshot.FolderSnapshot
@@ -139,7 +147,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const snapshotOf = Effect.fnUntraced(function* (connector: Connector) {
-    const folder = ConnectorSource.match(connector.source, { Files: (source) => source.folder })
+    const folder = yield* folderOf(connector.source)
     const snapshot = yield* FolderSnapshot.take(folder).pipe(
       Effect.mapError((reason) => new ConnectorError({ reason }))
     )
@@ -236,7 +244,13 @@ export const make = Effect.fnUntraced(function* (
     return found.map(({ success }) => success.schema)
   })
 
-  return ConnectorDriver.of({ query, tables, describe })
+  /** A folder that can be looked at is one that can be asked. */
+  const probe = Effect.fn("FilesDriver.probe")(function* (source: ConnectorSource) {
+    const folder = yield* folderOf(source)
+    yield* Effect.mapError(FolderSnapshot.take(folder), (reason) => new ConnectorError({ reason }))
+  })
+
+  return ConnectorDriver.of({ types: ["files"], probe, query, tables, describe })
 })
 
 /** The connector port over folders of files. */

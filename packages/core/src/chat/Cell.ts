@@ -33,6 +33,8 @@ export type CellContent = typeof CellContent.Type
 
 /** How far a cell has come. */
 export const CellStatus = Schema.TaggedUnion({
+  /** Its turn has not come. */
+  Pending: {},
   Running: {},
   Completed: { endedAt: Schema.DateTimeUtc },
   Failed: { endedAt: Schema.DateTimeUtc, error: Schema.String },
@@ -62,6 +64,11 @@ export class Cell extends Schema.Class<Cell>("@castellan/core/chat/Cell")({
   createdAt: Schema.DateTimeUtc
 }) {}
 
-/** How long an ended cell took; nothing while it runs. */
+/** Whether a cell has ended, one way or another. */
+export const isEnded = (cell: Cell): boolean => cell.status._tag !== "Pending" && cell.status._tag !== "Running"
+
+/** How long an ended cell took; nothing before it has ended. */
 export const duration = (cell: Cell): Duration.Duration | undefined =>
-  cell.status._tag === "Running" ? undefined : DateTime.distance(cell.createdAt, cell.status.endedAt)
+  cell.status._tag === "Pending" || cell.status._tag === "Running"
+    ? undefined
+    : DateTime.distance(cell.createdAt, cell.status.endedAt)

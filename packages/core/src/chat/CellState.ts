@@ -1,5 +1,7 @@
 /**
- * The life of a cell: running, then completed, failed or halted; an ended one never changes again.
+ * The life of a cell: pending, running, then completed, failed or halted; an ended one never changes again.
+ *
+ * Every pair of state and event has an answer; an illegal one is a refusal that says the state.
  */
 import type * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
@@ -8,19 +10,39 @@ import { Cell, type CellContent, type CellOutput, CellStatus } from "./Cell.ts"
 
 /** What can happen to a cell. */
 export const CellEvent = Schema.TaggedUnion({
+  Start: {},
   Complete: {},
   Fail: { error: Schema.String },
   Halt: {}
 })
 export type CellEvent = typeof CellEvent.Type
 
-/** The cell has ended already. */
+/** The cell's state does not allow this. */
 export class CellRefusal extends Schema.TaggedError<CellRefusal>()("CellRefusal", {
-  state: Schema.Literals(["Completed", "Failed", "Halted"])
+  state: Schema.Literals(["Pending", "Running", "Completed", "Failed", "Halted"]),
+  event: Schema.Literals(["Start", "Complete", "Fail", "Halt"])
 }) {
   override get message(): string {
-    return `the cell is ${this.state.toLowerCase()} already`
+    return `cannot ${this.event.toLowerCase()} a cell that is ${this.state.toLowerCase()}`
   }
+}
+
+/** The status after an event at a moment. A pending cell can be halted, or fail, before its turn has come. */
+export const next = (
+  status: CellStatus,
+  event: CellEvent,
+  at: DateTime.Utc
+): Result.Result<CellStatus, CellRefusal> => {
+  const refuse = (): Result.Result<CellStatus, CellRefusal> =>
+    Result.fail(new CellRefusal({ state: status._tag, event: event._tag }))
+  const open = status._tag === "Pending" || status._tag === "Running"
+  return CellEvent.match(event, {
+    Start: () => (status._tag === "Pending" ? Result.succeed(CellStatus.cases.Running.make({})) : refuse()),
+    Complete: () =>
+      status._tag === "Running" ? Result.succeed(CellStatus.cases.Completed.make({ endedAt: at })) : refuse(),
+    Fail: ({ error }) => (open ? Result.succeed(CellStatus.cases.Failed.make({ endedAt: at, error })) : refuse()),
+    Halt: () => (open ? Result.succeed(CellStatus.cases.Halted.make({ endedAt: at })) : refuse())
+  })
 }
 
 /** What a cell has to show for itself when it ends. */
@@ -29,20 +51,14 @@ export interface CellEnd {
   readonly result?: CellOutput
 }
 
-/** Ends a running cell. */
+/** The cell after an event at a moment. */
 export const transition = (
   cell: Cell,
   event: CellEvent,
   at: DateTime.Utc,
   end: CellEnd = {}
-): Result.Result<Cell, CellRefusal> => {
-  if (cell.status._tag !== "Running") return Result.fail(new CellRefusal({ state: cell.status._tag }))
-  const status = CellEvent.match(event, {
-    Complete: (): CellStatus => CellStatus.cases.Completed.make({ endedAt: at }),
-    Fail: ({ error }) => CellStatus.cases.Failed.make({ endedAt: at, error }),
-    Halt: () => CellStatus.cases.Halted.make({ endedAt: at })
-  })
-  return Result.succeed(
-    new Cell({ ...cell, status, content: end.content ?? cell.content, result: end.result ?? cell.result })
+): Result.Result<Cell, CellRefusal> =>
+  Result.map(
+    next(cell.status, event, at),
+    (status) => new Cell({ ...cell, status, content: end.content ?? cell.content, result: end.result ?? cell.result })
   )
-}

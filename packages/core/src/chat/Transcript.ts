@@ -3,21 +3,10 @@
  *
  * Source: architecture.md §3; api-v2.md "ChatMessage".
  */
-import type * as DateTime from "effect/DateTime"
 import type { Asset } from "../asset/Asset.ts"
 import type { RunLogEntry } from "../run/RunEvent.ts"
-import type { Cell, CellId } from "./Cell.ts"
-
-/** A message of a chat. */
-export interface ChatMessage {
-  readonly role: "user" | "assistant"
-  /** Markdown. */
-  readonly content: string
-  readonly createdAt: DateTime.Utc
-  readonly cellId: CellId
-  /** What was made while the message was written; empty for the user's. */
-  readonly assets: ReadonlyArray<Asset>
-}
+import { type Cell, type CellId, isEnded } from "./Cell.ts"
+import { ChatMessage } from "./ChatMessage.ts"
 
 /** Everything that the runs of a chat left behind, each in the order in which it first appeared. */
 export interface Transcript {
@@ -56,13 +45,15 @@ export const ofEntries = (entries: Iterable<RunLogEntry>): Transcript => {
   const messages: Array<ChatMessage> = []
   for (const cell of cells.values()) {
     if (cell.content._tag !== "Markdown") continue
-    messages.push({
-      role: cell.content.role,
-      content: cell.status._tag === "Running" ? (streamed.get(cell.id) ?? cell.content.content) : cell.content.content,
-      createdAt: cell.createdAt,
-      cellId: cell.id,
-      assets: assets.filter((asset) => asset.messageCellId === cell.id)
-    })
+    messages.push(
+      new ChatMessage({
+        role: cell.content.role,
+        content: isEnded(cell) ? cell.content.content : (streamed.get(cell.id) ?? cell.content.content),
+        createdAt: cell.createdAt,
+        cellId: cell.id,
+        assets: assets.filter((asset) => asset.messageCellId === cell.id)
+      })
+    )
   }
   return { messages, cells: [...cells.values()], assets }
 }

@@ -7,8 +7,10 @@
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type { Connector } from "./Connector.ts"
+import type { RowFilter } from "../rowpolicy/RowPolicy.ts"
+import type { Connector, ConnectorSource, ConnectorType } from "./Connector.ts"
 import type { ResultTable } from "./ResultTable.ts"
 import type { TableSchema } from "./TableSchema.ts"
 
@@ -69,12 +71,37 @@ export class ConnectorError extends Schema.TaggedError<ConnectorError>()("Connec
 }
 
 /**
+ * How a driver keeps row policies. It tells by a real parser which tables a statement reads, and reads each table that
+ * has a filter through it: no row that a filter leaves out has any effect on the answer.
+ */
+export interface RowFiltering {
+  /** The tables that a statement reads, by the names that it reads them under. Refuses what `query` refuses. */
+  readonly tablesOf: (connector: Connector, statement: string) => Effect.Effect<ReadonlyArray<string>, ConnectorError>
+  /** Runs a statement that sees of each table named by a filter only the rows of that filter, whose values are bound. */
+  readonly query: (
+    connector: Connector,
+    statement: string,
+    limits: QueryLimits,
+    filters: ReadonlyArray<RowFilter>
+  ) => Effect.Effect<ResultTable, ConnectorError>
+}
+
+/**
  * A way to ask data sources. Interrupting any of these effects stops the work at the source before the
  * interruption completes, and leaves the source usable.
  */
 export class ConnectorDriver extends Context.Service<
   ConnectorDriver,
   {
+    /** The kinds of source that it serves. */
+    readonly types: ReadonlyArray<ConnectorType>
+    /** Whether a source can be reached as it is described; a secret goes no further than the source. */
+    readonly probe: (
+      source: ConnectorSource,
+      secret: Redacted.Redacted<string> | undefined
+    ) => Effect.Effect<void, ConnectorError>
+    /** How it keeps row policies; absent where it cannot: a query that one applies to is then refused. */
+    readonly rowFiltering?: RowFiltering
     /** Runs one read-only statement in the source's SQL dialect. */
     readonly query: (
       connector: Connector,

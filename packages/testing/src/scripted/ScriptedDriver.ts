@@ -2,20 +2,24 @@
  * A data source of tables in memory: for tests of whatever stands on the `ConnectorDriver` port, without a database.
  *
  * It answers `select * from <table>`, counts `select count(*) as n from <table>`, and whatever else the test taught
- * it; any other statement fails as a source's syntax error would, and a statement that writes is refused. A test can
- * hold every statement at its start, to see what a cancel does to it.
+ * it; any other statement fails as a source's syntax error would, and a statement that writes is refused. It keeps row
+ * policies: filters narrow the tables before a statement sees them. A test can hold every statement at its start, to see what a cancel does to it.
  */
-import type { Connector } from "@castellan/core/connector/Connector"
+import { type Connector, ConnectorType } from "@castellan/core/connector/Connector"
 import {
   ConnectorDriver,
   ConnectorError,
   type QueryLimits,
+  SourceUnavailable,
   StatementFailed,
   StatementRefused,
   StatementTimedOut
 } from "@castellan/core/connector/ConnectorDriver"
 import type { ResultTable } from "@castellan/core/connector/ResultTable"
+import * as TableName from "@castellan/core/connector/TableName"
 import type { TableSchema } from "@castellan/core/connector/TableSchema"
+import type { RowFilter } from "@castellan/core/rowpolicy/RowPolicy"
+import { shows } from "@castellan/core/rowpolicy/RowPredicate"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -37,6 +41,8 @@ export interface RecordedStatement {
   readonly connector: Connector
   readonly statement: string
   readonly limits: QueryLimits
+  /** The filters that it ran through; none where it ran without. */
+  readonly filters: ReadonlyArray<RowFilter>
   readonly outcome: "running" | "answered" | "failed" | "interrupted"
 }
 
@@ -113,9 +119,28 @@ const bounded = (table: Pick<ResultTable, "columns" | "rows">, limits: QueryLimi
   return { columns: table.columns, rows, truncated: rows.length < table.rows.length }
 }
 
+/** The rows of a table that every filter of it shows. */
+const filtered = (table: ScriptedTable, filters: ReadonlyArray<RowFilter>): ScriptedTable => ({
+  ...table,
+  rows: table.rows.filter((row) =>
+    filters
+      .filter((filter) => TableName.maySame(filter.table, table.name))
+      .every(({ predicate }) =>
+        shows(predicate, (column) => row[table.columns.findIndex(({ name }) => name === column)] ?? null)
+      )
+  )
+})
+
 /** A source of these tables for every connector, and the test's view of it. */
 export const layer = (
-  options: { readonly tables?: ReadonlyArray<ScriptedTable>; readonly answers?: Answers } = {}
+  options: {
+    readonly tables?: ReadonlyArray<ScriptedTable>
+    readonly answers?: Answers
+    /** Whether the source keeps row policies; it does, unless said otherwise. */
+    readonly keepsRowPolicies?: boolean
+    /** Why no source can be reached, where none can. */
+    readonly unreachable?: string
+  } = {}
 ): Layer.Layer<ScriptedDriver | ConnectorDriver> =>
   Layer.effectContext(
     Effect.gen(function* () {
@@ -130,18 +155,20 @@ export const layer = (
 
       const answer = (
         connector: Connector,
-        statement: string
+        statement: string,
+        filters: ReadonlyArray<RowFilter> = []
       ): Effect.Effect<Pick<ResultTable, "columns" | "rows">, ConnectorError> => {
         const taught = options.answers?.(statement, connector)
         if (taught !== undefined) return taught
         if (writes.test(statement)) return Effect.fail(refused("only statements that read are allowed"))
         if (statement.replace(/;\s*$/u, "").includes(";")) return Effect.fail(refused("only one statement is allowed"))
         const whole = wholeTable.exec(statement)
-        if (whole !== null) return tableNamed(whole[1])
+        const seen = (name: string | undefined) => Effect.map(tableNamed(name), (table) => filtered(table, filters))
+        if (whole !== null) return seen(whole[1])
         const counted = countOf.exec(statement)
         if (counted === null)
           return Effect.fail(failed(`syntax error at or near ${JSON.stringify(statement.slice(0, 40))}`))
-        return Effect.map(tableNamed(counted[1]), (table) => ({
+        return Effect.map(seen(counted[1]), (table) => ({
           columns: [{ name: "n", type: "integer" }],
           rows: [[table.rows.length]]
         }))
@@ -154,28 +181,58 @@ export const layer = (
         )
       }
 
+      const run = (
+        connector: Connector,
+        statement: string,
+        limits: QueryLimits,
+        filters: ReadonlyArray<RowFilter>
+      ): Effect.Effect<ResultTable, ConnectorError> =>
+        Effect.acquireUseRelease(
+          SubscriptionRef.modify(recorded, (all) => [
+            all.length,
+            [...all, { connector, statement, limits, filters, outcome: "running" } satisfies RecordedStatement]
+          ]),
+          () =>
+            Effect.andThen(gate.await, answer(connector, statement, filters)).pipe(
+              Effect.map((table) => bounded(table, limits)),
+              Effect.timeoutOrElse({
+                duration: limits.timeout,
+                orElse: () =>
+                  Effect.fail(
+                    new ConnectorError({
+                      reason: new StatementTimedOut({ message: "the statement ran past its time limit" })
+                    })
+                  )
+              })
+            ),
+          settle
+        )
+
+      /** A statement that only the test knows may read every table. */
+      const tablesOf = (statement: string): ReadonlyArray<string> => {
+        const name = (wholeTable.exec(statement) ?? countOf.exec(statement))?.[1]
+        return name === undefined ? tables.map((table) => table.name) : [name]
+      }
+
       const driver = ConnectorDriver.of({
+        types: ConnectorType.literals,
+        probe: () =>
+          options.unreachable === undefined
+            ? Effect.void
+            : Effect.fail(new ConnectorError({ reason: new SourceUnavailable({ message: options.unreachable }) })),
+        ...(options.keepsRowPolicies === false
+          ? {}
+          : {
+              rowFiltering: {
+                tablesOf: (_connector: Connector, statement: string) =>
+                  writes.test(statement)
+                    ? Effect.fail(refused("only statements that read are allowed"))
+                    : Effect.succeed(tablesOf(statement)),
+                query: run
+              }
+            }),
         query: Effect.fn("ScriptedDriver.query")((connector, statement, limits) =>
-          Effect.acquireUseRelease(
-            SubscriptionRef.modify(recorded, (all) => [
-              all.length,
-              [...all, { connector, statement, limits, outcome: "running" } satisfies RecordedStatement]
-            ]),
-            () =>
-              Effect.andThen(gate.await, answer(connector, statement)).pipe(
-                Effect.map((table) => bounded(table, limits)),
-                Effect.timeoutOrElse({
-                  duration: limits.timeout,
-                  orElse: () =>
-                    Effect.fail(
-                      new ConnectorError({
-                        reason: new StatementTimedOut({ message: "the statement ran past its time limit" })
-                      })
-                    )
-                })
-              ),
-            settle
-          )
+          run(connector, statement, limits, [])
         ),
         tables: () => Effect.succeed(tables.map(schemaOf)),
         describe: Effect.fn("ScriptedDriver.describe")(function* (connector, statement) {
