@@ -25,8 +25,11 @@ export const Credential = Schema.TaggedUnion({
   Session: { id: SessionId, key: Schema.optionalKey(KeyLineage) },
   /** A token of the host's own identity provider. */
   Token: {},
-  /** Background work, by its name: a schedule, retention. It acts as a stated member all the same. */
-  System: { name: Schema.NonEmptyString }
+  /**
+   * Background work, by its name: a schedule, retention. It acts as a stated member all the same; `key` is the key
+   * that had it done, where one did, so that what it makes is within that key's reach.
+   */
+  System: { name: Schema.NonEmptyString, key: Schema.optionalKey(KeyLineage) }
 })
 export type Credential = typeof Credential.Type
 
@@ -55,6 +58,7 @@ export class Principal extends Schema.Class<Principal>("@castellan/core/access/P
       case "ApiKey":
         return this.credential
       case "Session":
+      case "System":
         return this.credential.key
       default:
         return undefined
