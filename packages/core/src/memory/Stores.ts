@@ -2,17 +2,26 @@
  * Every store of the core in one layer, in memory: for tests, and for hosts that need to keep nothing.
  */
 import * as Layer from "effect/Layer"
+import * as AgentRunStore from "../agent/AgentRunStore.ts"
+import * as AgentStore from "../agent/AgentStore.ts"
+import * as TriggerStore from "../agent/TriggerStore.ts"
 import * as ApiKeyStore from "../apikey/ApiKeyStore.ts"
+import * as AppStore from "../app/AppStore.ts"
 import * as AssetStore from "../asset/AssetStore.ts"
 import * as AuditStore from "../audit/AuditStore.ts"
 import * as ChatStore from "../chat/ChatStore.ts"
 import * as ConnectorStore from "../connector/ConnectorStore.ts"
+import * as DeliveryStore from "../delivery/DeliveryStore.ts"
 import * as MemberStore from "../member/MemberStore.ts"
 import * as ModelStore from "../model/ModelStore.ts"
 import * as OntologyStore from "../ontology/OntologyStore.ts"
 import * as OrganizationStore from "../organization/OrganizationStore.ts"
+import * as PlaybookRunStore from "../playbook/PlaybookRunStore.ts"
+import * as PlaybookStore from "../playbook/PlaybookStore.ts"
+import * as ReportStore from "../report/ReportStore.ts"
 import * as RoleStore from "../role/RoleStore.ts"
 import * as RunLog from "../run/RunLog.ts"
+import * as ScheduleStore from "../schedule/ScheduleStore.ts"
 import * as ScimGroupMappingStore from "../scim/ScimGroupMappingStore.ts"
 import * as Secrets from "../secret/Secrets.ts"
 import type { Transaction } from "../transaction/Transaction.ts"
@@ -22,39 +31,57 @@ import * as MemoryTransaction from "./MemoryTransaction.ts"
 
 /** Everything that is kept. */
 export type Stores =
+  | AgentRunStore.AgentRunStore
+  | AgentStore.AgentStore
   | ApiKeyStore.ApiKeyStore
+  | AppStore.AppStore
   | AssetStore.AssetStore
   | AuditStore.AuditStore
   | BudgetStore.BudgetStore
   | ChatStore.ChatStore
   | ConnectorStore.ConnectorStore
+  | DeliveryStore.DeliveryStore
   | MemberStore.MemberStore
   | ModelStore.ModelStore
   | OntologyStore.OntologyStore
   | OrganizationStore.OrganizationStore
+  | PlaybookRunStore.PlaybookRunStore
+  | PlaybookStore.PlaybookStore
+  | ReportStore.ReportStore
   | RoleStore.RoleStore
   | RunLog.RunLog
+  | ScheduleStore.ScheduleStore
   | ScimGroupMappingStore.ScimGroupMappingStore
   | Secrets.Secrets
   | Transaction
+  | TriggerStore.TriggerStore
   | UsageStore.UsageStore
 
 /** Every store, empty, in memory. */
 export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
+  AgentRunStore.layerMemory,
+  AgentStore.layerMemory,
   ApiKeyStore.layerMemory,
+  AppStore.layerMemory,
   AssetStore.layerMemory,
   AuditStore.layerMemory,
   BudgetStore.layerMemory,
   ChatStore.layerMemory,
   ConnectorStore.layerMemory,
+  DeliveryStore.layerMemory,
   MemberStore.layerMemory,
   ModelStore.layerMemory,
   OntologyStore.layerMemory,
   OrganizationStore.layerMemory,
+  PlaybookRunStore.layerMemory,
+  PlaybookStore.layerMemory,
+  ReportStore.layerMemory,
   RoleStore.layerMemory,
   RunLog.layerMemory,
+  ScheduleStore.layerMemory,
   ScimGroupMappingStore.layerMemory,
   Secrets.layerMemory,
+  TriggerStore.layerMemory,
   UsageStore.layerMemory,
   MemoryTransaction.layerMemory
 )
