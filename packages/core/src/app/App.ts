@@ -4,8 +4,7 @@
  * Source: api-v2.md "RPC surface" (`GetApp`); decisions.md §9.
  */
 import * as Schema from "effect/Schema"
-import { Access } from "../access/Access.ts"
-import { ClientMetadata } from "../access/ClientMetadata.ts"
+import { Access, Creator } from "../access/Access.ts"
 import { Asset } from "../asset/Asset.ts"
 import { ChatId } from "../chat/Chat.ts"
 import { Uuid } from "../identifier/Uuid.ts"
@@ -27,8 +26,8 @@ export class App extends Schema.Class<App>("@castellan/core/app/App")({
   /** What it shows, in this order; each once. */
   assets: Schema.Array(Asset),
   access: Access,
-  /** The end user whose chat it came from: row policies were applied for them, so that others may not see it. */
-  clientMetadata: Schema.optionalKey(ClientMetadata),
+  /** Who made the chat: row policies were applied for them, so that not everybody may see its assets. */
+  chatCreator: Schema.optionalKey(Creator),
   createdBy: MemberId,
   createdAt: Schema.DateTimeUtc,
   updatedAt: Schema.DateTimeUtc

@@ -11,12 +11,12 @@ import type { Principal } from "../access/Principal.ts"
 import * as MemoryTable from "../memory/MemoryTable.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
 import * as Page from "../page/Page.ts"
-import { sameReader } from "../report/ReportPolicy.ts"
+import { shownTo } from "../rowpolicy/RowVisibility.ts"
 import type { App, AppId } from "./App.ts"
 
 /** Which apps a list holds: in the order of their names, ties by id. */
 export interface AppQuery extends Page.OffsetPage {
-  /** Only apps of its organization that it may read, made for the same end user. */
+  /** Only apps of its organization that it may read, and whose rows it may be shown. */
   readonly reader: Principal
   /** The moment at which grants are judged. */
   readonly now: DateTime.Utc
@@ -38,7 +38,7 @@ export class AppStore extends Context.Service<
 /** Whether an app belongs on a list. */
 export const matches = (query: AppQuery, app: App): boolean =>
   app.organizationId === query.reader.organizationId &&
-  sameReader(app.clientMetadata, query.reader.clientMetadata) &&
+  shownTo(query.reader, app.chatCreator) &&
   readable(query.reader, app.access, query.now)
 
 const byName = (a: App, b: App): number =>

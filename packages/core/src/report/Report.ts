@@ -4,7 +4,7 @@
  * Source: api-v2.md "Report"; decisions.md §6.
  */
 import * as Schema from "effect/Schema"
-import { ClientMetadata } from "../access/ClientMetadata.ts"
+import { Creator } from "../access/Access.ts"
 import { ChatId } from "../chat/Chat.ts"
 import { Uuid } from "../identifier/Uuid.ts"
 import { OrganizationId } from "../organization/Organization.ts"
@@ -28,7 +28,7 @@ export class Report extends Schema.Class<Report>("@castellan/core/report/Report"
   /** What it comes to, in a sentence or two of plain text; empty where the run found no words. */
   summary: Schema.String,
   blocks: Blocks,
-  /** The end user that it was made for: row policies were applied for them, so that others may not read it. */
-  clientMetadata: Schema.optionalKey(ClientMetadata),
+  /** On whose behalf it was made: row policies were applied for them, so that not everybody may read it. */
+  creator: Creator,
   createdAt: Schema.DateTimeUtc
 }) {}

@@ -9,12 +9,12 @@ import type { Principal } from "../access/Principal.ts"
 import * as MemoryTable from "../memory/MemoryTable.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
 import * as Page from "../page/Page.ts"
+import { shownTo } from "../rowpolicy/RowVisibility.ts"
 import type { Report, ReportId } from "./Report.ts"
-import { sameReader } from "./ReportPolicy.ts"
 
 /** Which reports a list holds. */
 export interface ReportQuery extends Page.OffsetPage {
-  /** Only reports that were made for the same end user. */
+  /** Only reports whose rows it may be shown. */
   readonly reader: Principal
   readonly playbookId: Report["playbookId"]
 }
@@ -50,7 +50,7 @@ export const layerMemory: Layer.Layer<ReportStore> = Layer.effect(
             (report) =>
               report.organizationId === query.reader.organizationId &&
               report.playbookId === query.playbookId &&
-              sameReader(report.clientMetadata, query.reader.clientMetadata)
+              shownTo(query.reader, report.creator)
           ),
           (found) =>
             Page.counted(
