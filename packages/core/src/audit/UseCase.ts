@@ -44,6 +44,11 @@ export class UseCase extends Context.Service<
       attempt: { readonly action: AuditAction; readonly target: AuditTarget },
       body: (principal: Principal) => Effect.Effect<Done<A>, E, R>
     ) => Effect.Effect<A, E, R | CurrentPrincipal>
+    /** Runs a use case that changes nothing: without a transaction, and with a refusal on the record all the same. */
+    readonly read: <A, E, R>(
+      attempt: { readonly action: AuditAction; readonly target: AuditTarget },
+      body: (principal: Principal) => Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E, R | CurrentPrincipal>
   }
 >()("@castellan/core/audit/UseCase") {}
 
@@ -70,6 +75,16 @@ export const layer: Layer.Layer<UseCase, never, AuditStore | SecureRandom.Secure
       )
     })
 
+    /** A refusal changes nothing; that it was refused is kept on its own. */
+    const recordingRefusal =
+      (principal: Principal, attempt: { readonly action: AuditAction; readonly target: AuditTarget }) =>
+      <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+        Effect.tapError(effect, (error) =>
+          error instanceof PermissionDenied
+            ? transaction.run(record(principal, attempt, AuditOutcome.cases.Refused.make({ message: error.message })))
+            : Effect.void
+        )
+
     return UseCase.of({
       run: (attempt, body) =>
         Effect.flatMap(CurrentPrincipal, (principal) =>
@@ -77,16 +92,11 @@ export const layer: Layer.Layer<UseCase, never, AuditStore | SecureRandom.Secure
             const done = yield* body(principal)
             for (const entry of done.entries) yield* record(principal, entry, AuditOutcome.cases.Succeeded.make({}))
             return done.answer
-          }).pipe(
-            transaction.run,
-            Effect.tapError((error) =>
-              error instanceof PermissionDenied
-                ? transaction.run(
-                    record(principal, attempt, AuditOutcome.cases.Refused.make({ message: error.message }))
-                  )
-                : Effect.void
-            )
-          )
+          }).pipe(transaction.run, recordingRefusal(principal, attempt))
+        ),
+      read: (attempt, body) =>
+        Effect.flatMap(CurrentPrincipal, (principal) =>
+          recordingRefusal(principal, attempt)(Effect.suspend(() => body(principal)))
         )
     })
   })
