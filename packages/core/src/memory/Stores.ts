@@ -9,9 +9,11 @@ import * as ApiKeyStore from "../apikey/ApiKeyStore.ts"
 import * as AppStore from "../app/AppStore.ts"
 import * as AssetStore from "../asset/AssetStore.ts"
 import * as AuditStore from "../audit/AuditStore.ts"
+import * as ChangeStore from "../change/ChangeStore.ts"
 import * as ChatStore from "../chat/ChatStore.ts"
 import * as ConnectorStore from "../connector/ConnectorStore.ts"
 import * as DeliveryStore from "../delivery/DeliveryStore.ts"
+import * as FolderPolicyStore from "../folderpolicy/FolderPolicyStore.ts"
 import * as MemberStore from "../member/MemberStore.ts"
 import * as ModelStore from "../model/ModelStore.ts"
 import * as OntologyStore from "../ontology/OntologyStore.ts"
@@ -38,9 +40,11 @@ export type Stores =
   | AssetStore.AssetStore
   | AuditStore.AuditStore
   | BudgetStore.BudgetStore
+  | ChangeStore.ChangeStore
   | ChatStore.ChatStore
   | ConnectorStore.ConnectorStore
   | DeliveryStore.DeliveryStore
+  | FolderPolicyStore.FolderPolicyStore
   | MemberStore.MemberStore
   | ModelStore.ModelStore
   | OntologyStore.OntologyStore
@@ -66,9 +70,11 @@ export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
   AssetStore.layerMemory,
   AuditStore.layerMemory,
   BudgetStore.layerMemory,
+  ChangeStore.layerMemory,
   ChatStore.layerMemory,
   ConnectorStore.layerMemory,
   DeliveryStore.layerMemory,
+  FolderPolicyStore.layerMemory,
   MemberStore.layerMemory,
   ModelStore.layerMemory,
   OntologyStore.layerMemory,
