@@ -7,7 +7,8 @@
  * Source: decisions.md §1.
  */
 import { ConnectorId } from "@castellan/core/connector/Connector"
-import { ModelId } from "@castellan/core/model/Model"
+import { EmailAddress } from "@castellan/core/member/EmailAddress"
+import { ModelId, ModelNumber } from "@castellan/core/model/Model"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 
@@ -82,6 +83,16 @@ export const connectorId = Schema.Number.annotate({ message: connectorRule })
   )
   .pipe(Schema.decodeTo(ConnectorId))
 
+/** The number of a connector in a path: digits, as it is written elsewhere. A malformed one reads as not found. */
+export const connectorIdInPath = Schema.String.annotate({ message: connectorRule })
+  .check(
+    Schema.isPattern(/^[1-9][0-9]{0,9}$/, {
+      message: connectorRule,
+      description: "The connector's id, from `GET /v2/connectors`"
+    })
+  )
+  .pipe(Schema.decodeTo(Schema.NumberFromString), Schema.decodeTo(ConnectorId))
+
 const modelRule = "must be a model's id, 1 to 200 visible ASCII characters"
 
 /** The id of a model in a request. */
@@ -89,3 +100,50 @@ export const modelId = (description: string) =>
   Schema.String.annotate({ message: modelRule })
     .check(Schema.isMinLength(1, { message: modelRule }), Schema.isMaxLength(200, { message: modelRule, description }))
     .pipe(Schema.decodeTo(ModelId.annotate({ message: modelRule })))
+
+/** A list of a request, of a bounded number of items; `what` completes "must be an array of at most n ". */
+export const listOf = <S extends Schema.Top>(
+  item: S,
+  bounds: { readonly minimum?: number; readonly maximum: number },
+  what: string,
+  description: string
+) => {
+  const minimum = bounds.minimum ?? 0
+  const limit = `${bounds.maximum.toLocaleString("en-US")} ${what}`
+  const message = minimum === 0 ? `must be an array of at most ${limit}` : `must be an array of ${minimum} to ${limit}`
+  return Schema.Array(item)
+    .annotate({ message, description })
+    .check(Schema.isMinLength(minimum, { message }), Schema.isMaxLength(bounds.maximum, { message, description }))
+}
+
+/** A moment of a request. */
+export const moment = (description: string) => {
+  const message = "must be an RFC 3339 date-time, such as 2026-03-02T09:30:00Z"
+  return Schema.String.annotate({ message })
+    .check(
+      Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i, {
+        format: "date-time",
+        message,
+        description
+      })
+    )
+    .pipe(Schema.decodeTo(Schema.DateTimeUtcFromString.annotate({ message })))
+}
+
+const emailRule = "must be an e-mail address"
+
+/** An e-mail address of a request. */
+export const emailAddress = (description: string) =>
+  Schema.String.annotate({ message: emailRule, format: "email", description }).pipe(
+    Schema.decodeTo(EmailAddress.annotate({ message: emailRule }))
+  )
+
+/** The number of a model in a request. */
+export const modelNumber = (description: string) =>
+  integerBetween(1, 2_147_483_647, description).pipe(Schema.decodeTo(ModelNumber))
+
+/** An opaque text that an earlier answer gave. One that was altered is refused by whoever made it. */
+export const opaque = (description: string) => {
+  const message = "must be a value that an earlier answer gave"
+  return Schema.String.annotate({ message }).check(Schema.isPattern(/^[\x21-\x7e]{1,2048}$/, { message, description }))
+}
