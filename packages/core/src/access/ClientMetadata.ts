@@ -1,9 +1,10 @@
 /**
  * Client metadata: what a key says of the end user behind it, for row-level security.
  *
- * Source: api-v2.md (`clientId`); decisions.md §3 and §5.
+ * Source: api-v2.md (`clientId`); decisions.md §3 and §5; policy-cases R4.
  */
 import * as Equal from "effect/Equal"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
 /** A value of a metadata field. */
@@ -17,6 +18,99 @@ export const ClientMetadata = Schema.Struct({
 })
 export type ClientMetadata = typeof ClientMetadata.Type
 
+/** Whether it says nothing of anybody. */
+export const isEmpty = (metadata: ClientMetadata): boolean => Object.keys(metadata.attributes).length === 0
+
 /** Whether two principals speak for the same end user: equal, non-empty metadata. The order of fields is no matter. */
 export const sameClient = (a: ClientMetadata | undefined, b: ClientMetadata | undefined): boolean =>
-  a !== undefined && b !== undefined && Object.keys(a.attributes).length > 0 && Equal.equals(a.attributes, b.attributes)
+  a !== undefined && b !== undefined && !isEmpty(a) && Equal.equals(a.attributes, b.attributes)
+
+/** Characters of the text at most. */
+export const textLength = 16_384
+
+/** Why a text is no client metadata, for machines. */
+export const ClientMetadataFault = Schema.Literals([
+  "too_long",
+  "not_json",
+  "not_an_object",
+  "duplicate_field",
+  "forbidden_field",
+  "not_a_scalar",
+  "inexact_number",
+  "ill_formed_text"
+])
+export type ClientMetadataFault = typeof ClientMetadataFault.Type
+
+/** A text that is no client metadata; `rule` says what it must be, and names the field where one is at fault. */
+export class ClientMetadataRefusal extends Schema.TaggedError<ClientMetadataRefusal>()("ClientMetadataRefusal", {
+  fault: ClientMetadataFault,
+  rule: Schema.String
+}) {
+  override get message(): string {
+    return this.rule
+  }
+}
+
+const refuse = (fault: ClientMetadataFault, rule: string): Result.Result<never, ClientMetadataRefusal> =>
+  Result.fail(new ClientMetadataRefusal({ fault, rule }))
+
+/** The strings and punctuation of a JSON text, and its numbers: what a parsed value no longer shows. */
+const tokens = /"(?:[^"\\]|\\.)*"|[:,{}[\]]|-?\d[\d.eE+-]*/g
+
+/** A number whose value is not the one that is written: a policy would compare another one. */
+const isInexact = (written: string): boolean => {
+  const value = Number(written)
+  if (!Number.isFinite(value)) return true
+  return Number.isInteger(value) && !Number.isSafeInteger(value)
+}
+
+/** Text that a database keeps as it is: whole characters, none of them NUL. */
+const isWellFormed = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000")
+
+const decodeText = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+const isAttribute = Schema.is(Attribute)
+const isString = Schema.is(Schema.String)
+
+/** The names of the fields, as the text has them: each as often as it is there. */
+const namesIn = (found: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const names: Array<string> = []
+  found.forEach((token, index) => {
+    if (!token.startsWith('"') || found[index + 1] !== ":") return
+    // Two spellings of one name are the same field.
+    const name = Result.getOrUndefined(decodeText(token))
+    if (isString(name)) names.push(name)
+  })
+  return names
+}
+
+/**
+ * Reads client metadata: a JSON object of strings, numbers, booleans and nulls, each field once. What a JSON parser
+ * would let pass in silence is refused: a field that is there twice, of which it keeps the last, and `__proto__`.
+ */
+export const parse = (text: string): Result.Result<ClientMetadata, ClientMetadataRefusal> => {
+  if (text.length > textLength) return refuse("too_long", `must be at most ${textLength} characters`)
+  const decoded = decodeText(text)
+  if (Result.isFailure(decoded)) return refuse("not_json", "must be a JSON object as text")
+  const value = decoded.success
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return refuse("not_an_object", "must be a JSON object, not another JSON value")
+  }
+  const attributes: Record<string, typeof Attribute.Type> = {}
+  for (const [name, field] of Object.entries(value)) {
+    if (name === "__proto__") return refuse("forbidden_field", 'must not have a field "__proto__"')
+    if (!isAttribute(field)) {
+      return refuse("not_a_scalar", `field ${JSON.stringify(name)} must be a string, a number, a boolean or null`)
+    }
+    if (!isWellFormed(name) || (isString(field) && !isWellFormed(field))) {
+      return refuse("ill_formed_text", `field ${JSON.stringify(name)} must be whole Unicode text without NUL`)
+    }
+    attributes[name] = field
+  }
+  const found = text.match(tokens) ?? []
+  const names = namesIn(found)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) return refuse("duplicate_field", `field ${JSON.stringify(twice)} must be there only once`)
+  const inexact = found.find((token) => /^[-\d]/.test(token) && isInexact(token))
+  if (inexact !== undefined) return refuse("inexact_number", `the number ${inexact} must be sent as a string`)
+  return Result.succeed({ text, attributes })
+}

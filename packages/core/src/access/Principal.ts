@@ -10,7 +10,7 @@ import { ApiKeyId } from "../apikey/ApiKey.ts"
 import { MemberId } from "../member/Member.ts"
 import { OrganizationId } from "../organization/Organization.ts"
 import type { Permission } from "../role/Permission.ts"
-import { Role } from "../role/Role.ts"
+import { Role, RoleId } from "../role/Role.ts"
 import { SessionId } from "../session/SessionId.ts"
 import { ClientMetadata } from "./ClientMetadata.ts"
 
@@ -21,10 +21,13 @@ export type KeyLineage = typeof KeyLineage.Type
 /** What a principal proved itself by. */
 export const Credential = Schema.TaggedUnion({
   ApiKey: KeyLineage.fields,
-  /** A session token of ours; `key` is the key that minted it, where one did. */
-  Session: { id: SessionId, key: Schema.optionalKey(KeyLineage) },
-  /** A token of the host's own identity provider. */
-  Token: {},
+  /**
+   * A session token of ours; `key` is the key that minted it, where one did. `ceiling` is what a session that is
+   * minted by it cannot exceed; absent: what the member holds.
+   */
+  Session: { id: SessionId, key: Schema.optionalKey(KeyLineage), ceiling: Schema.optionalKey(Schema.Array(RoleId)) },
+  /** A token of the host's own identity provider; `ceiling` are the roles that it names, where it names any. */
+  Token: { ceiling: Schema.optionalKey(Schema.Array(RoleId)) },
   /**
    * Background work, by its name: a schedule, retention. It acts as a stated member all the same; `key` is the key
    * that had it done, where one did, so that what it makes is within that key's reach.

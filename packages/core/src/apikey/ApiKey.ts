@@ -3,6 +3,7 @@
  *
  * Source: api-v2.md "Key model"; decisions.md §3.
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { ClientMetadata } from "../access/ClientMetadata.ts"
 import { Uuid } from "../identifier/Uuid.ts"
@@ -34,6 +35,17 @@ export const ApiKeyStatus = Schema.TaggedUnion({
 })
 export type ApiKeyStatus = typeof ApiKeyStatus.Type
 
+/** Characters of a key's name at most. */
+export const nameLength = 200
+
+/** Who was shown a key's value when it was made: by minting it, or by rotating the one before it. */
+export const Minter = Schema.Struct({
+  memberId: MemberId,
+  /** The key by which they came, where they came by one. */
+  apiKeyId: Schema.optionalKey(ApiKeyId)
+})
+export type Minter = typeof Minter.Type
+
 /** An API key of an organization. */
 export class ApiKey extends Schema.Class<ApiKey>("@castellan/core/apikey/ApiKey")({
   id: ApiKeyId,
@@ -49,6 +61,18 @@ export class ApiKey extends Schema.Class<ApiKey>("@castellan/core/apikey/ApiKey"
   status: ApiKeyStatus,
   /** The keys that it replaced by rotation, nearest first. */
   rotatedFrom: Schema.Array(ApiKeyId),
+  /** The key that replaced it; it is revoked then, or at the latest works until the end of its grace. */
+  replacedBy: Schema.optionalKey(ApiKeyId),
+  /**
+   * The key that minted it, the one that minted that, and so on, nearest first; empty where a person minted it. It has
+   * no role that one of them lacks, and works only while all of them do (law L5).
+   */
+  ancestors: Schema.Array(ApiKeyId).pipe(Schema.withConstructorDefault(Effect.succeed([]))),
+  /** Absent for a key that was imported, or made by the first start. */
+  mintedBy: Schema.optionalKey(Minter),
   createdAt: Schema.DateTimeUtc,
-  expiresAt: Schema.optionalKey(Schema.DateTimeUtc)
+  /** When it stops working; absent: never. */
+  expiresAt: Schema.optionalKey(Schema.DateTimeUtc),
+  /** When it was last used, to the minute; absent: never yet. */
+  lastUsedAt: Schema.optionalKey(Schema.DateTimeUtc)
 }) {}

@@ -1,41 +1,99 @@
 /**
- * The port that keeps API keys, found by the hash of their value.
+ * The port that keeps API keys, found by the hash of their value or by their id.
  */
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { type ClientMetadata, sameClient } from "../access/ClientMetadata.ts"
+import type { MemberId } from "../member/Member.ts"
 import * as MemoryTable from "../memory/MemoryTable.ts"
-import type { ApiKey, ApiKeyHash, ApiKeyId } from "./ApiKey.ts"
+import type { OrganizationId } from "../organization/Organization.ts"
+import * as Page from "../page/Page.ts"
+import { ApiKey, type ApiKeyHash, type ApiKeyId } from "./ApiKey.ts"
 
-/** Keeps API keys. */
+/** Which keys to list; what is absent narrows nothing. */
+export interface ApiKeyQuery extends Page.PositionPage {
+  /** Keys of these owners alone. */
+  readonly owners?: ReadonlyArray<MemberId>
+  /** No key of these owners. */
+  readonly exceptOwners?: ReadonlyArray<MemberId>
+  /** Keys of this end user alone. */
+  readonly client?: ClientMetadata
+  /** Whether keys that were revoked are listed; expired ones are in any case. */
+  readonly includeRevoked: boolean
+}
+
+/** Keeps API keys. But for `byHash`, no answer ever holds one of another organization. */
 export class ApiKeyStore extends Context.Service<
   ApiKeyStore,
   {
     /** The key of this hash, whatever its state. The one look-up that knows no organization: it finds it out. */
     readonly byHash: (hash: ApiKeyHash) => Effect.Effect<Option.Option<ApiKey>>
+    readonly get: (organizationId: OrganizationId, id: ApiKeyId) => Effect.Effect<Option.Option<ApiKey>>
+    /** The keys of these ids, in no order; unknown ids are left out. */
+    readonly named: (
+      organizationId: OrganizationId,
+      ids: ReadonlyArray<ApiKeyId>
+    ) => Effect.Effect<ReadonlyArray<ApiKey>>
+    /** Keys newest first. */
+    readonly list: (organizationId: OrganizationId, query: ApiKeyQuery) => Effect.Effect<Page.Slice<ApiKey>>
     /** Inserts the key, or replaces the one of the same id. */
     readonly save: (key: ApiKey) => Effect.Effect<void>
+    /**
+     * Notes when a key was used, and changes nothing else of it: what is committed meanwhile, its revocation above
+     * all, stays (policy-cases K29). Nothing where there is no such key.
+     */
+    readonly used: (organizationId: OrganizationId, id: ApiKeyId, at: DateTime.Utc) => Effect.Effect<void>
   }
 >()("@castellan/core/apikey/ApiKeyStore") {}
+
+/** Whether a key belongs on a list. */
+export const matches = (query: ApiKeyQuery, key: ApiKey): boolean =>
+  (query.includeRevoked || key.status._tag !== "Revoked") &&
+  (query.owners === undefined || query.owners.includes(key.owner)) &&
+  (query.exceptOwners === undefined || !query.exceptOwners.includes(key.owner)) &&
+  (query.client === undefined || sameClient(query.client, key.clientMetadata))
 
 /** Keeps API keys in memory. */
 export const layerMemory: Layer.Layer<ApiKeyStore> = Layer.effect(
   ApiKeyStore,
   Effect.gen(function* () {
-    const byHash = yield* MemoryTable.make<ApiKeyHash, ApiKey>()
-    const hashes = yield* MemoryTable.make<ApiKeyId, ApiKeyHash>()
+    const keys = yield* MemoryTable.make<ApiKeyId, ApiKey>()
+    const ids = yield* MemoryTable.make<ApiKeyHash, ApiKeyId>()
+    const get = (organizationId: OrganizationId, id: ApiKeyId) =>
+      Effect.map(
+        keys.get(id),
+        Option.filter((key) => key.organizationId === organizationId)
+      )
     return ApiKeyStore.of({
       byHash: (hash) =>
-        Effect.flatMap(byHash.get(hash), (key) =>
-          Option.isNone(key)
-            ? Effect.succeed(key)
+        Effect.flatMap(ids.get(hash), (id) =>
+          Option.isNone(id)
+            ? Effect.succeedNone
             : // A key saved again under another hash is no longer found by the old one.
-              Effect.map(hashes.get(key.value.id), (current) =>
-                Option.isSome(current) && current.value === hash ? key : Option.none()
+              Effect.map(
+                keys.get(id.value),
+                Option.filter((key) => key.hash === hash)
               )
         ),
-      save: (key) => Effect.andThen(byHash.set(key.hash, key), hashes.set(key.id, key.hash))
+      get,
+      named: (organizationId, wanted) =>
+        Effect.map(
+          Effect.forEach(new Set(wanted), (id) => get(organizationId, id)),
+          (found) => found.flatMap(Option.toArray)
+        ),
+      list: (organizationId, query) =>
+        Effect.map(
+          keys.where((key) => key.organizationId === organizationId && matches(query, key)),
+          (found) => Page.slice(found, query, (key) => ({ at: key.createdAt, id: key.id }))
+        ),
+      save: (key) => Effect.andThen(keys.set(key.id, key), ids.set(key.hash, key.id)),
+      used: (organizationId, id, at) =>
+        Effect.flatMap(get(organizationId, id), (found) =>
+          Option.isNone(found) ? Effect.void : keys.set(id, new ApiKey({ ...found.value, lastUsedAt: at }))
+        )
     })
   })
 )
