@@ -1,7 +1,8 @@
 /**
  * What every store of organizations keeps to.
  */
-import { Organization } from "@castellan/core/organization/Organization"
+import { ModelNumber } from "@castellan/core/model/Model"
+import { KeyExpiry, Organization } from "@castellan/core/organization/Organization"
 import { OrganizationStore } from "@castellan/core/organization/OrganizationStore"
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -44,6 +45,23 @@ export const suite = <E>(name: string, layer: Layer.Layer<OrganizationStore, E>)
         yield* store.save(renamed)
         assertSame(yield* store.get(one.id), Option.some(renamed))
         assertSame(yield* store.get(other.id), Option.some(other))
+      })
+    )
+
+    it.effect("keeps every setting", () =>
+      Effect.gen(function* () {
+        const store = yield* OrganizationStore
+        const organization = yield* Sample.organization()
+        for (const keyExpiry of [KeyExpiry.cases.Never.make({}), KeyExpiry.cases.After.make({ seconds: 60 })]) {
+          const changed = new Organization({
+            ...organization,
+            defaultModel: ModelNumber.make(7),
+            rateLimit: { requestsPerMinute: 12, burst: 3 },
+            keyExpiry
+          })
+          yield* store.save(changed)
+          assertSame(yield* store.get(organization.id), Option.some(changed))
+        }
       })
     )
   })

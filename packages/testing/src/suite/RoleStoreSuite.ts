@@ -7,6 +7,7 @@ import { RoleStore } from "@castellan/core/role/RoleStore"
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as TestClock from "effect/testing/TestClock"
 import { layerCrypto } from "../fixture/Deployment.ts"
 import * as Sample from "../fixture/Sample.ts"
@@ -50,6 +51,33 @@ export const suite = <E>(name: string, layer: Layer.Layer<RoleStore, E>): void =
         const changed = new Role({ ...first, name: "changed", permissions: [], models: { allowModelChoice: true } })
         yield* store.save(changed)
         assertSame(yield* store.list(ours), [changed, second])
+      })
+    )
+
+    it.effect("finds a role by its id, in its own organization alone", () =>
+      Effect.gen(function* () {
+        const store = yield* RoleStore
+        const [ours, theirs] = [yield* Sample.organizationId, yield* Sample.organizationId]
+        const role = yield* Sample.role(ours)
+        yield* store.save(role)
+        assertSame(yield* store.get(ours, role.id), Option.some(role))
+        assertSame(yield* store.get(theirs, role.id), Option.none())
+        assertSame(yield* store.get(ours, (yield* Sample.role(ours)).id), Option.none())
+      })
+    )
+
+    it.effect("removes one role for good, and never one of another organization", () =>
+      Effect.gen(function* () {
+        const store = yield* RoleStore
+        const [ours, theirs] = [yield* Sample.organizationId, yield* Sample.organizationId]
+        const [role, other] = [yield* Sample.role(ours), yield* Sample.role(ours)]
+        yield* Effect.forEach([role, other], store.save)
+        yield* store.remove(theirs, role.id)
+        assertSame(yield* store.list(ours), [role, other])
+        yield* store.remove(ours, role.id)
+        yield* store.remove(ours, role.id)
+        assertSame(yield* store.list(ours), [other])
+        assertSame(yield* store.get(ours, role.id), Option.none())
       })
     )
   })
