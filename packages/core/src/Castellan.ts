@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Authentication from "./access/Authentication.ts"
 import * as Analyst from "./analyst/Analyst.ts"
 import type { ChartRenderer } from "./asset/ChartRenderer.ts"
+import * as UseCase from "./audit/UseCase.ts"
 import * as Chats from "./chat/Chats.ts"
 import type { ConnectorDriver } from "./connector/ConnectorDriver.ts"
 import * as Connectors from "./connector/Connectors.ts"
@@ -27,6 +28,7 @@ export type UseCases =
   | Connectors.Connectors
   | Models.Models
   | Runner
+  | UseCase.UseCase
 
 /** The ports to the world outside, and the platform's cryptography. */
 export type Ports =
@@ -49,6 +51,7 @@ export const layer = (options: CastellanOptions = {}): Layer.Layer<UseCases, nev
     Layer.provideMerge(InProcessRunner.layer(options)),
     Layer.provideMerge(Analyst.layer),
     Layer.provideMerge(Layer.mergeAll(Connectors.layer, Models.layer)),
+    Layer.provideMerge(UseCase.layer),
     Layer.provide(
       Layer.effect(
         RunLimits,

@@ -94,53 +94,78 @@ layer(layerCrypto)("RunState.advance", (it) => {
   )
 })
 
-layer(layerCrypto)("CellState", (it) => {
-  it.effect("answers every pair of state and event, and an ended cell never changes again", () =>
-    Effect.gen(function* () {
-      const { Completed, Failed, Halted, Running } = CellStatus.cases
-      const { Complete, Fail, Halt } = CellState.CellEvent.cases
-      const id = CellId.make(yield* Sample.cellId)
-      const cellIn = (status: CellStatus) =>
-        new Cell({
-          id,
-          title: "Sales",
-          content: CellContent.cases.OntologyQuery.make({ query: "run: sales" }),
-          status,
-          result: { output: ["so far"] },
-          createdAt: at(1)
-        })
-      const ended = [
-        Completed.make({ endedAt: at(2) }),
-        Failed.make({ endedAt: at(2), error: "no" }),
-        Halted.make({ endedAt: at(2) })
-      ]
-      const events = [
-        [Complete.make({}), Completed.make({ endedAt: at(9) })],
-        [Fail.make({ error: "broken" }), Failed.make({ endedAt: at(9), error: "broken" })],
-        [Halt.make({}), Halted.make({ endedAt: at(9) })]
-      ] as const
-      for (const [event, expected] of events) {
-        const running = cellIn(Running.make({}))
-        const after = Result.getOrThrow(CellState.transition(running, event, at(9)))
-        assert.deepStrictEqual(after, new Cell({ ...running, status: expected }))
-        const shown = CellState.transition(running, event, at(9), {
-          content: CellContent.cases.OntologyQuery.make({ query: "run: sales", code: "select 1" }),
-          result: { dataframePreview: "| 1 |" }
-        })
-        assert.deepStrictEqual(
-          Result.getOrThrow(shown),
-          new Cell({
-            ...running,
-            status: expected,
-            content: CellContent.cases.OntologyQuery.make({ query: "run: sales", code: "select 1" }),
-            result: { dataframePreview: "| 1 |" }
-          })
-        )
-        for (const state of ended) {
-          const refusal = Result.getOrThrow(Result.flip(CellState.transition(cellIn(state), event, at(9))))
-          assert.strictEqual(refusal.message, `the cell is ${state._tag.toLowerCase()} already`)
+describe("CellState", () => {
+  const { Completed, Failed, Halted, Pending, Running } = CellStatus.cases
+  const { Complete, Fail, Halt, Start } = CellState.CellEvent.cases
+
+  const states: ReadonlyArray<CellStatus> = [
+    Pending.make({}),
+    Running.make({}),
+    Completed.make({ endedAt: at(2) }),
+    Failed.make({ endedAt: at(2), error: "no" }),
+    Halted.make({ endedAt: at(2) })
+  ]
+  const events = [Start.make({}), Complete.make({}), Fail.make({ error: "broken" }), Halt.make({})]
+  /** Every pair that is legal, and what it comes to at second 9. */
+  const legal: { readonly [pair: string]: CellStatus } = {
+    "Pending Start": Running.make({}),
+    "Pending Fail": Failed.make({ endedAt: at(9), error: "broken" }),
+    "Pending Halt": Halted.make({ endedAt: at(9) }),
+    "Running Complete": Completed.make({ endedAt: at(9) }),
+    "Running Fail": Failed.make({ endedAt: at(9), error: "broken" }),
+    "Running Halt": Halted.make({ endedAt: at(9) })
+  }
+
+  it("answers every pair of state and event", () => {
+    let answered = 0
+    for (const state of states) {
+      for (const event of events) {
+        const pair = `${state._tag} ${event._tag}`
+        const outcome = CellState.next(state, event, at(9))
+        const expected = legal[pair]
+        if (expected === undefined) {
+          const refusal = Result.getOrThrow(Result.flip(outcome))
+          assert.deepStrictEqual([refusal.state, refusal.event], [state._tag, event._tag], pair)
+          assert.strictEqual(
+            refusal.message,
+            `cannot ${event._tag.toLowerCase()} a cell that is ${state._tag.toLowerCase()}`
+          )
+        } else {
+          assert.deepStrictEqual(Result.getOrThrow(outcome), expected, pair)
+          answered += 1
         }
       }
+    }
+    assert.strictEqual(answered, Object.keys(legal).length)
+  })
+})
+
+layer(layerCrypto)("CellState.transition", (it) => {
+  it.effect("changes the status, what is shown, and nothing else", () =>
+    Effect.gen(function* () {
+      const query = CellContent.cases.OntologyQuery.make({ query: "run: sales" })
+      const compiled = CellContent.cases.OntologyQuery.make({ query: "run: sales", code: "select 1" })
+      const running = new Cell({
+        id: CellId.make(yield* Sample.cellId),
+        title: "Sales",
+        content: query,
+        status: CellStatus.cases.Running.make({}),
+        result: { output: ["so far"] },
+        createdAt: at(1)
+      })
+      const status = CellStatus.cases.Completed.make({ endedAt: at(9) })
+      const complete = CellState.CellEvent.cases.Complete.make({})
+      const plain = Result.getOrThrow(CellState.transition(running, complete, at(9)))
+      assert.deepStrictEqual(plain, new Cell({ ...running, status }))
+      const shown = CellState.transition(running, complete, at(9), {
+        content: compiled,
+        result: { dataframePreview: "| 1 |" }
+      })
+      assert.deepStrictEqual(
+        Result.getOrThrow(shown),
+        new Cell({ ...running, status, content: compiled, result: { dataframePreview: "| 1 |" } })
+      )
+      assert.isTrue(Result.isFailure(CellState.transition(plain, complete, at(10))))
     })
   )
 })

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as MemoryTable from "../memory/MemoryTable.ts"
+import type { OrganizationId } from "../organization/Organization.ts"
 import type { Asset, AssetFormat, AssetId } from "./Asset.ts"
 
 /** What an asset holds in one format: bytes, or text that is served as UTF-8. */
@@ -28,22 +29,34 @@ export class AssetStore extends Context.Service<
      * format, made when the asset was shown to somebody who may see it.
      */
     readonly body: (id: AssetId, format: AssetFormat) => Effect.Effect<Option.Option<AssetContent>>
+    /** Removes every asset of a chat, with its bodies. */
+    readonly removeOf: (organizationId: OrganizationId, chatId: Asset["chatId"]) => Effect.Effect<void>
   }
 >()("@castellan/core/asset/AssetStore") {}
+
+interface KeptAsset {
+  readonly asset: Asset
+  readonly bodies: ReadonlyArray<AssetBody>
+}
 
 /** Keeps assets in memory. */
 export const layerMemory: Layer.Layer<AssetStore> = Layer.effect(
   AssetStore,
   Effect.gen(function* () {
-    const table = yield* MemoryTable.make<AssetId, ReadonlyArray<AssetBody>>()
+    const table = yield* MemoryTable.make<AssetId, KeptAsset>()
     return AssetStore.of({
-      put: (asset, bodies) => table.set(asset.id, bodies),
+      put: (asset, bodies) => table.set(asset.id, { asset, bodies }),
       body: (id, format) =>
-        Effect.map(table.get(id), (bodies) =>
-          Option.flatMap(bodies, (all) => {
-            const body = all.find((candidate) => candidate.format === format)
+        Effect.map(table.get(id), (kept) =>
+          Option.flatMap(kept, ({ bodies }) => {
+            const body = bodies.find((candidate) => candidate.format === format)
             return body === undefined ? Option.none() : Option.some(body.content)
           })
+        ),
+      removeOf: (organizationId, chatId) =>
+        Effect.flatMap(
+          table.where(({ asset }) => asset.organizationId === organizationId && asset.chatId === chatId),
+          (found) => Effect.forEach(found, ({ asset }) => table.remove(asset.id), { discard: true })
         )
     })
   })

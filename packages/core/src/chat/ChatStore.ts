@@ -6,13 +6,15 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { readable } from "../access/AccessPolicy.ts"
 import type { Principal } from "../access/Principal.ts"
 import { Conflict } from "../error/Failure.ts"
 import * as MemoryTable from "../memory/MemoryTable.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
+import type { MemberId } from "../member/Member.ts"
 import type { Run, RunId } from "../run/Run.ts"
 import { Chat, ChatActivity, type ChatId } from "./Chat.ts"
+import { listed } from "./ChatPolicy.ts"
+import type { Feedback } from "./Feedback.ts"
 
 /** Which chats a list holds, and in which order. Source: decisions.md §4 (`GET /v2/chats`). */
 export interface ChatQuery {
@@ -38,7 +40,7 @@ export interface ChatPage {
 /** A run was asked for while another is in progress. */
 const busy = new Conflict({ message: "a run of this chat is in progress" })
 
-/** Keeps chats and their runs. No answer ever holds anything of another organization. */
+/** Keeps chats, their runs, and what is thought of them. No answer ever holds anything of another organization. */
 export class ChatStore extends Context.Service<
   ChatStore,
   {
@@ -48,6 +50,17 @@ export class ChatStore extends Context.Service<
     readonly open: (chat: Chat, run: Run) => Effect.Effect<void>
     /** Keeps a further run, queued, of a chat that is idle; fails when another run is in progress. */
     readonly ask: (run: Run) => Effect.Effect<void, Conflict>
+    /**
+     * Keeps what was changed of a chat. Whether it is running, and when it was updated, is told by its runs: both stay
+     * as they are kept. Nothing where the chat is gone.
+     */
+    readonly save: (chat: Chat) => Effect.Effect<void>
+    /** Removes a chat with its runs and all feedback; nothing where there is none. */
+    readonly remove: (organizationId: OrganizationId, id: ChatId) => Effect.Effect<void>
+    /** Keeps a member's opinion of a chat, in place of an earlier one. */
+    readonly saveFeedback: (feedback: Feedback) => Effect.Effect<void>
+    /** What members think of a chat, in the order of their ids. */
+    readonly feedback: (organizationId: OrganizationId, id: ChatId) => Effect.Effect<ReadonlyArray<Feedback>>
     /** A run by its id. */
     readonly run: (organizationId: OrganizationId, id: RunId) => Effect.Effect<Option.Option<Run>>
     /** The runs of a chat, oldest first. */
@@ -78,7 +91,7 @@ const compare =
 /** Whether a chat belongs on a list. */
 export const matches = (query: ChatQuery, chat: Chat): boolean => {
   if (chat.organizationId !== query.reader.organizationId) return false
-  if (!readable(query.reader, chat.access, query.now)) return false
+  if (!listed(query.reader, chat, query.now)) return false
   if (query.searchTerm === undefined) return true
   const term = query.searchTerm.toLowerCase()
   return chat.summary.toLowerCase().includes(term) || chat.firstQuestion.toLowerCase().includes(term)
@@ -97,6 +110,7 @@ export const layerMemory: Layer.Layer<ChatStore> = Layer.effect(
   Effect.gen(function* () {
     const chats = yield* MemoryTable.make<ChatId, Chat>()
     const runs = yield* MemoryTable.make<RunId, Run>()
+    const opinions = yield* MemoryTable.make<`${ChatId}/${MemberId}`, Feedback>()
     return ChatStore.of({
       get: (organizationId, id) =>
         Effect.map(
@@ -124,6 +138,28 @@ export const layerMemory: Layer.Layer<ChatStore> = Layer.effect(
           if (!started) return yield* busy
           yield* runs.set(run.id, run)
         }),
+      save: (chat) =>
+        chats.modify((rows) => {
+          const kept = rows.get(chat.id)
+          return kept === undefined || kept.organizationId !== chat.organizationId
+            ? [undefined, []]
+            : [undefined, [[chat.id, new Chat({ ...chat, activity: kept.activity, updatedAt: kept.updatedAt })]]]
+        }),
+      remove: Effect.fnUntraced(function* (organizationId, id) {
+        const chat = yield* chats.get(id)
+        if (Option.isNone(chat) || chat.value.organizationId !== organizationId) return
+        for (const run of yield* runs.where((one) => one.chatId === id)) yield* runs.remove(run.id)
+        for (const one of yield* opinions.where(({ chatId }) => chatId === id)) {
+          yield* opinions.remove(`${id}/${one.memberId}`)
+        }
+        yield* chats.remove(id)
+      }),
+      saveFeedback: (given) => opinions.set(`${given.chatId}/${given.memberId}`, given),
+      feedback: (organizationId, id) =>
+        Effect.map(
+          opinions.where((one) => one.organizationId === organizationId && one.chatId === id),
+          (found) => found.toSorted((a, b) => (a.memberId < b.memberId ? -1 : 1))
+        ),
       run: (organizationId, id) =>
         Effect.map(
           runs.get(id),

@@ -3,47 +3,40 @@
  *
  * Source: api-v2.md "Chat"; decisions.md §4.
  */
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import type * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { type Access, creatorOf } from "../access/Access.ts"
-import { decide } from "../access/AccessPolicy.ts"
 import { enforce } from "../access/Decision.ts"
 import { requires } from "../access/PermissionPolicy.ts"
-import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
-import { Connectors } from "../connector/Connectors.ts"
+import type { CurrentPrincipal, Principal } from "../access/Principal.ts"
+import { AssetStore } from "../asset/AssetStore.ts"
+import type { AuditEntry, AuditTarget } from "../audit/AuditEvent.ts"
+import { UseCase } from "../audit/UseCase.ts"
+import type { Connectors } from "../connector/Connectors.ts"
 import { Conflict, type Failure as AnyFailure, InvalidRequest, type NoReport, NotFound } from "../error/Failure.ts"
-import * as Uuid from "../identifier/Uuid.ts"
 import { MemberStore } from "../member/MemberStore.ts"
-import type { ModelId } from "../model/Model.ts"
-import { Models } from "../model/Models.ts"
-import { addUsage, noUsage, Run, RunId, RunStatus, type RunUsage } from "../run/Run.ts"
+import type { Models } from "../model/Models.ts"
+import { addUsage, noUsage, type Run, type RunUsage } from "../run/Run.ts"
 import { RunLog } from "../run/RunLog.ts"
 import { Runner } from "../run/Runner.ts"
 import * as Answer from "./Answer.ts"
-import { type Cell, CellId } from "./Cell.ts"
-import { Chat, ChatActivity, ChatId, type ChatSource, defaultTools, summaryOf, type ToolConfiguration } from "./Chat.ts"
+import * as Asking from "./Asking.ts"
+import type { Cell, CellId } from "./Cell.ts"
+import { Chat, type ChatId } from "./Chat.ts"
+import * as ChatPolicy from "./ChatPolicy.ts"
 import { type ChatQuery, ChatStore } from "./ChatStore.ts"
+import { Feedback, type Opinion } from "./Feedback.ts"
 import * as Transcript from "./Transcript.ts"
 
 /** How a use case of chats can fail: a report is none of its results. */
 type Failure = Exclude<AnyFailure, NoReport>
 
 /** A question of the caller. */
-export interface Question {
-  readonly question: string
-  /** The chat to continue; absent: a new one. */
-  readonly chatId?: ChatId
-  /** The model of a new chat; not to be named for one that is continued. */
-  readonly model?: ModelId
-  /** What the run may use; absent: the chat's own configuration, or the default of a new one. */
-  readonly tools?: ToolConfiguration
-  readonly source: ChatSource
-}
+export type Question = Asking.Question
 
 /** A chat with what its runs left behind. */
 export interface ChatView {
@@ -63,7 +56,7 @@ export class Chats extends Context.Service<
   Chats,
   {
     /** Starts a run for a question, and returns as soon as it is kept. */
-    readonly ask: (question: Question) => Effect.Effect<Run, Failure, CurrentPrincipal>
+    readonly ask: (question: Asking.Question) => Effect.Effect<Run, Failure, CurrentPrincipal>
     /** Waits for a run to end and answers with its message; fails as the run failed. */
     readonly answer: (run: Run) => Effect.Effect<Answer.Answer, Failure>
     /** The chats that the caller may read. */
@@ -80,6 +73,8 @@ export class Chats extends Context.Service<
       id: ChatId,
       page: { readonly limit: number; readonly offset: number }
     ) => Effect.Effect<{ readonly cells: ReadonlyArray<Cell>; readonly hasMore: boolean }, Failure, CurrentPrincipal>
+    /** One cell of a chat. */
+    readonly cell: (id: ChatId, cellId: CellId) => Effect.Effect<Cell, Failure, CurrentPrincipal>
     /** The run to follow: the one in progress, else the last. */
     readonly latestRun: (id: ChatId) => Effect.Effect<Run, Failure, CurrentPrincipal>
     /** The runs of a chat, oldest first. */
@@ -88,103 +83,55 @@ export class Chats extends Context.Service<
     readonly numberOf: (run: Run) => Effect.Effect<number>
     /** Cancels the run in progress, and returns when it has ended; false when there is none. */
     readonly cancel: (id: ChatId) => Effect.Effect<boolean, Failure, CurrentPrincipal>
+    /** Changes a chat's summary; what is absent stays. */
+    readonly update: (
+      id: ChatId,
+      change: { readonly summary?: string }
+    ) => Effect.Effect<Chat, Failure, CurrentPrincipal>
+    /** Removes a chat for good, with its runs, their logs, its assets and all feedback. Not while a run is in progress. */
+    readonly delete: (id: ChatId) => Effect.Effect<void, Failure, CurrentPrincipal>
+    /** Keeps what the caller thinks of a chat, in place of what it thought before. */
+    readonly feedback: (id: ChatId, opinion: Opinion) => Effect.Effect<Feedback, Failure, CurrentPrincipal>
   }
 >()("@castellan/core/chat/Chats") {}
 
-const need = {
-  read: { permission: "chat:read", access: "viewer", object: "chat" },
-  ask: { permission: "chat:write", access: "editor", object: "chat" }
-} as const
+const notFound = new NotFound({ message: "chat not found" })
+
+/** Characters of a summary at most. */
+export const summaryLength = 200
 
 /** The use cases over the stores, the run log and a runner. */
 export const layer: Layer.Layer<
   Chats,
   never,
-  ChatStore | Connectors | MemberStore | Models | RunLog | Runner | SecureRandom.SecureRandom
+  AssetStore | ChatStore | Connectors | MemberStore | Models | RunLog | Runner | SecureRandom.SecureRandom | UseCase
 > = Layer.effect(
   Chats,
   Effect.gen(function* () {
+    const assets = yield* AssetStore
     const store = yield* ChatStore
-    const connectors = yield* Connectors
     const members = yield* MemberStore
-    const models = yield* Models
     const log = yield* RunLog
     const runner = yield* Runner
-    const random = yield* SecureRandom.SecureRandom
-    const nextId = Effect.provideService(Uuid.next, SecureRandom.SecureRandom, random)
+    const useCase = yield* UseCase
+    const keepQuestion = yield* Asking.make
 
-    const load = Effect.fnUntraced(function* (id: ChatId, principal: Principal, what: keyof typeof need) {
+    const load = Effect.fnUntraced(function* (id: ChatId, principal: Principal, action: ChatPolicy.ChatAction) {
       const chat = yield* store.get(principal.organizationId, id)
-      if (Option.isNone(chat)) return yield* new NotFound({ message: "chat not found" })
-      yield* enforce(decide(principal, chat.value.access, need[what], yield* DateTime.now))
+      if (Option.isNone(chat)) return yield* notFound
+      yield* enforce(ChatPolicy.decide(principal, chat.value, action, yield* DateTime.now))
       return chat.value
     })
 
-    const newRun = Effect.fnUntraced(function* (
-      principal: Principal,
-      chat: Pick<Chat, "id" | "model" | "tools">,
-      question: string,
-      isContinuation: boolean
-    ) {
-      return new Run({
-        id: RunId.make(yield* nextId),
-        organizationId: principal.organizationId,
-        chatId: chat.id,
-        principal,
-        model: chat.model,
-        question,
-        questionCellId: CellId.make(yield* nextId),
-        messageCellId: CellId.make(yield* nextId),
-        tools: chat.tools,
-        isContinuation,
-        status: RunStatus.cases.Queued.make({}),
-        usage: noUsage,
-        createdAt: yield* DateTime.now
-      })
-    })
+    const target = (id: ChatId): AuditTarget => ({ type: "chat", id })
 
-    const open = Effect.fnUntraced(function* (principal: Principal, question: Question) {
-      yield* enforce(requires(principal, "chat:write"))
-      const model = yield* models.choose(principal, question.model)
-      const tools = question.tools ?? defaultTools
-      yield* connectors.usableBy(principal, tools.connectorIds)
-      const now = yield* DateTime.now
-      const id = ChatId.make(yield* nextId)
-      const run = yield* newRun(principal, { id, model: model.id, tools }, question.question, false)
-      const access: Access = { isPublic: false, grants: [], creator: creatorOf(principal) }
-      const chat = new Chat({
-        id,
-        organizationId: principal.organizationId,
-        source: question.source,
-        model: model.id,
-        tools,
-        summary: summaryOf(question.question),
-        firstQuestion: question.question,
-        createdBy: principal.memberId,
-        access,
-        activity: ChatActivity.cases.Running.make({ runId: run.id }),
-        createdAt: now,
-        updatedAt: now
-      })
-      yield* store.open(chat, run)
-      return run
-    })
+    /** Reads of one chat: nothing is told of it before it is decided that the caller may read it. */
+    const reading = <A, E>(id: ChatId, body: (chat: Chat) => Effect.Effect<A, E>) =>
+      useCase.read({ action: "read", target: target(id) }, (principal) =>
+        Effect.flatMap(load(id, principal, "read"), body)
+      )
 
-    const proceed = Effect.fnUntraced(function* (principal: Principal, question: Question, chatId: ChatId) {
-      if (question.model !== undefined) {
-        return yield* new InvalidRequest({ message: "model: must not be sent together with chat_id" })
-      }
-      const chat = yield* load(chatId, principal, "ask")
-      yield* models.permit(principal, chat.model)
-      const tools = question.tools ?? chat.tools
-      yield* connectors.usableBy(principal, tools.connectorIds)
-      if (chat.activity._tag === "Running") {
-        return yield* new Conflict({ message: "a run of this chat is in progress" })
-      }
-      const run = yield* newRun(principal, { id: chat.id, model: chat.model, tools }, question.question, true)
-      yield* store.ask(run)
-      return run
-    })
+    const runsOf = (chat: Chat) => store.runs(chat.organizationId, chat.id)
 
     const transcriptOf = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>) {
       const logs = yield* Effect.forEach(runs, (run) => log.read(run.id, 0))
@@ -193,14 +140,12 @@ export const layer: Layer.Layer<
 
     return Chats.of({
       ask: Effect.fn("Chats.ask")(function* (question) {
-        const principal = yield* CurrentPrincipal
-        if (question.question.trim() === "") {
-          return yield* new InvalidRequest({ message: "question: must not be empty" })
-        }
+        yield* Asking.shapeOf(question)
+        const attempt = question.chatId === undefined ? { type: "chat" as const } : target(question.chatId)
         // Kept and handed over in one step: a client that leaves in between must not leave a run that nobody starts.
         return yield* Effect.uninterruptible(
           Effect.tap(
-            question.chatId === undefined ? open(principal, question) : proceed(principal, question, question.chatId),
+            useCase.run({ action: "run", target: attempt }, (principal) => keepQuestion(principal, question)),
             (run) => runner.start(run)
           )
         )
@@ -219,52 +164,68 @@ export const layer: Layer.Layer<
       }),
 
       list: Effect.fn("Chats.list")(function* (query) {
-        const reader = yield* CurrentPrincipal
-        yield* enforce(requires(reader, "chat:read"))
-        const page = yield* store.list({ ...query, reader, now: yield* DateTime.now })
-        const creators = yield* members.named(
-          reader.organizationId,
-          page.chats.map((chat) => chat.createdBy)
+        return yield* useCase.read({ action: "list", target: { type: "chat" } }, (reader) =>
+          Effect.gen(function* () {
+            yield* enforce(requires(reader, "chat:read"))
+            const page = yield* store.list({ ...query, reader, now: yield* DateTime.now })
+            const creators = yield* members.named(
+              reader.organizationId,
+              page.chats.map((chat) => chat.createdBy)
+            )
+            const emails = new Map(creators.map((member) => [member.id, member.email]))
+            return {
+              chats: page.chats.map((chat) => ({ chat, creatorEmail: emails.get(chat.createdBy) ?? "" })),
+              totalCount: page.totalCount
+            }
+          })
         )
-        const emails = new Map(creators.map((member) => [member.id, member.email]))
-        return {
-          chats: page.chats.map((chat) => ({ chat, creatorEmail: emails.get(chat.createdBy) ?? "" })),
-          totalCount: page.totalCount
-        }
       }),
 
       get: Effect.fn("Chats.get")(function* (id) {
-        const principal = yield* CurrentPrincipal
-        const chat = yield* load(id, principal, "read")
-        const runs = yield* store.runs(principal.organizationId, id)
-        return {
-          chat,
-          transcript: yield* transcriptOf(runs),
-          usage: runs.reduce((sum, run) => addUsage(sum, run.usage), noUsage)
-        }
+        return yield* reading(id, (chat) =>
+          Effect.gen(function* () {
+            const runs = yield* runsOf(chat)
+            return {
+              chat,
+              transcript: yield* transcriptOf(runs),
+              usage: runs.reduce((sum, run) => addUsage(sum, run.usage), noUsage)
+            }
+          })
+        )
       }),
 
       cells: Effect.fn("Chats.cells")(function* (id, page) {
-        const principal = yield* CurrentPrincipal
-        yield* load(id, principal, "read")
-        const { cells } = yield* transcriptOf(yield* store.runs(principal.organizationId, id))
-        const end = Math.max(0, cells.length - page.offset)
-        const start = Math.max(0, end - page.limit)
-        return { cells: cells.slice(start, end), hasMore: start > 0 }
+        return yield* reading(id, (chat) =>
+          Effect.map(Effect.flatMap(runsOf(chat), transcriptOf), ({ cells }) => {
+            const end = Math.max(0, cells.length - page.offset)
+            const start = Math.max(0, end - page.limit)
+            return { cells: cells.slice(start, end), hasMore: start > 0 }
+          })
+        )
+      }),
+
+      cell: Effect.fn("Chats.cell")(function* (id, cellId) {
+        return yield* reading(id, (chat) =>
+          Effect.flatMap(Effect.flatMap(runsOf(chat), transcriptOf), ({ cells }) => {
+            const cell = cells.find((candidate) => candidate.id === cellId)
+            return cell === undefined ? Effect.fail(new NotFound({ message: "cell not found" })) : Effect.succeed(cell)
+          })
+        )
       }),
 
       latestRun: Effect.fn("Chats.latestRun")(function* (id) {
-        const principal = yield* CurrentPrincipal
-        yield* load(id, principal, "read")
-        const run = (yield* store.runs(principal.organizationId, id)).at(-1)
-        if (run === undefined) return yield* new NotFound({ message: "the chat has no run" })
-        return run
+        return yield* reading(id, (chat) =>
+          Effect.flatMap(runsOf(chat), (runs) => {
+            const run = runs.at(-1)
+            return run === undefined
+              ? Effect.fail(new NotFound({ message: "the chat has no run" }))
+              : Effect.succeed(run)
+          })
+        )
       }),
 
       runs: Effect.fn("Chats.runs")(function* (id) {
-        const principal = yield* CurrentPrincipal
-        yield* load(id, principal, "read")
-        return yield* store.runs(principal.organizationId, id)
+        return yield* reading(id, runsOf)
       }),
 
       numberOf: Effect.fn("Chats.numberOf")(function* (run) {
@@ -275,10 +236,94 @@ export const layer: Layer.Layer<
       }),
 
       cancel: Effect.fn("Chats.cancel")(function* (id) {
-        const principal = yield* CurrentPrincipal
-        const chat = yield* load(id, principal, "ask")
+        const attempt = { action: "cancel", target: target(id) } as const
+        const chat = yield* useCase.read(attempt, (principal) => load(id, principal, "cancel"))
         if (chat.activity._tag === "Idle") return false
-        return yield* runner.cancel(chat.activity.runId)
+        const { runId } = chat.activity
+        // What was stopped is on the record, also when the caller leaves.
+        return yield* Effect.uninterruptible(
+          Effect.tap(runner.cancel(runId), (cancelled) =>
+            cancelled
+              ? useCase.run(attempt, () =>
+                  Effect.succeed({
+                    answer: undefined,
+                    entries: [{ action: "cancel" as const, target: { type: "run" as const, id: runId } }]
+                  })
+                )
+              : Effect.void
+          )
+        )
+      }),
+
+      update: Effect.fn("Chats.update")(function* (id, change) {
+        const summary = change.summary?.trim()
+        if (summary === "") return yield* new InvalidRequest({ message: "summary: must not be empty" })
+        if (summary !== undefined && summary.length > summaryLength) {
+          return yield* new InvalidRequest({ message: `summary: must not be longer than ${summaryLength} characters` })
+        }
+        return yield* useCase.run({ action: "update", target: target(id) }, (principal) =>
+          Effect.gen(function* () {
+            const chat = yield* load(id, principal, "update")
+            if (summary === undefined || summary === chat.summary) return { answer: chat, entries: [] }
+            const changed = new Chat({ ...chat, summary })
+            yield* store.save(changed)
+            const entry: AuditEntry = {
+              action: "update",
+              target: target(id),
+              before: { summary: chat.summary },
+              after: { summary }
+            }
+            return { answer: changed, entries: [entry] }
+          })
+        )
+      }),
+
+      delete: Effect.fn("Chats.delete")(function* (id) {
+        yield* useCase.run({ action: "delete", target: target(id) }, (principal) =>
+          Effect.gen(function* () {
+            const chat = yield* load(id, principal, "delete")
+            if (chat.activity._tag === "Running") {
+              return yield* new Conflict({ message: "a run of this chat is in progress: cancel it first" })
+            }
+            for (const run of yield* runsOf(chat)) yield* log.remove(run.id)
+            yield* assets.removeOf(chat.organizationId, id)
+            yield* store.remove(chat.organizationId, id)
+            const entry: AuditEntry = {
+              action: "delete",
+              target: target(id),
+              before: { summary: chat.summary, created_by: chat.createdBy }
+            }
+            return { answer: undefined, entries: [entry] }
+          })
+        )
+      }),
+
+      feedback: Effect.fn("Chats.feedback")(function* (id, opinion) {
+        return yield* useCase.run({ action: "feedback", target: target(id) }, (principal) =>
+          Effect.gen(function* () {
+            const chat = yield* load(id, principal, "feedback")
+            const now = yield* DateTime.now
+            const earlier = (yield* store.feedback(chat.organizationId, id)).find(
+              ({ memberId }) => memberId === principal.memberId
+            )
+            const given = new Feedback({
+              ...opinion,
+              organizationId: chat.organizationId,
+              chatId: id,
+              memberId: principal.memberId,
+              createdAt: earlier?.createdAt ?? now,
+              updatedAt: now
+            })
+            yield* store.saveFeedback(given)
+            const entry: AuditEntry = {
+              action: "feedback",
+              target: target(id),
+              ...(earlier === undefined ? {} : { before: { rating: earlier.rating } }),
+              after: { rating: given.rating }
+            }
+            return { answer: given, entries: [entry] }
+          })
+        )
       })
     })
   })

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { CurrentMemoryTransaction } from "../memory/MemoryTransaction.ts"
 import type { RunId } from "./Run.ts"
 import { type RunEvent, RunLogEntry } from "./RunEvent.ts"
 
@@ -29,6 +30,8 @@ export class RunLog extends Context.Service<
      * The entries are the same objects for every follower in the process.
      */
     readonly follow: (runId: RunId, after: number) => Stream.Stream<RunLogEntry>
+    /** Removes the log of an ended run, as part of the transaction that runs; nothing where there is none. */
+    readonly remove: (runId: RunId) => Effect.Effect<void>
   }
 >()("@castellan/core/run/RunLog") {}
 
@@ -69,16 +72,27 @@ export const layerMemory: Layer.Layer<RunLog> = Layer.sync(RunLog, () => {
   const read = (runId: RunId, after: number) => Effect.sync(() => logs.get(runId)?.entries.slice(after) ?? [])
 
   const follow = (runId: RunId, after: number) =>
-    Stream.paginate(after, (cursor) => {
-      const next: Effect.Effect<readonly [ReadonlyArray<RunLogEntry>, Option.Option<number>]> = Effect.suspend(() => {
-        const log = logOf(runId)
-        const entries = log.entries.slice(cursor)
-        if (entries.length === 0 && !log.ended) return Effect.andThen(Deferred.await(log.grown), next)
-        const end: Option.Option<number> = log.ended ? Option.none() : Option.some(cursor + entries.length)
-        return Effect.succeed([entries, end])
+    Stream.suspend(() => {
+      // The log as it is now: who follows it reads it to its end, even when it is removed meanwhile.
+      const log = logOf(runId)
+      return Stream.paginate(after, (cursor) => {
+        const next: Effect.Effect<readonly [ReadonlyArray<RunLogEntry>, Option.Option<number>]> = Effect.suspend(() => {
+          const entries = log.entries.slice(cursor)
+          if (entries.length === 0 && !log.ended) return Effect.andThen(Deferred.await(log.grown), next)
+          const end: Option.Option<number> = log.ended ? Option.none() : Option.some(cursor + entries.length)
+          return Effect.succeed([entries, end])
+        })
+        return next
       })
-      return next
     })
 
-  return RunLog.of({ append, read, follow })
+  // What is appended is kept at once; what is removed must come back when the transaction is given up.
+  const remove = (runId: RunId) =>
+    Effect.map(CurrentMemoryTransaction, (transaction) => {
+      if (transaction?.isOpen === true) {
+        transaction.join({ isStale: () => false, commit: () => logs.delete(runId), leave: () => {} })
+      } else logs.delete(runId)
+    })
+
+  return RunLog.of({ append, read, follow, remove })
 })

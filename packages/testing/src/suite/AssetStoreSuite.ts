@@ -48,6 +48,22 @@ export const suite = <E>(name: string, layer: Layer.Layer<AssetStore, E>): void 
       })
     )
 
+    it.effect("removes the assets of one chat of one organization, and no other", () =>
+      Effect.gen(function* () {
+        const store = yield* AssetStore
+        const principal = yield* Sample.principal(yield* Sample.organizationId)
+        const run = yield* Sample.run(principal, yield* Sample.chat(principal))
+        const [one, two, other] = [yield* Sample.asset(run), yield* Sample.asset(run), yield* sample]
+        for (const asset of [one, two, other]) yield* store.put(asset, [{ format: "txt", content: "kept" }])
+        yield* store.removeOf(other.organizationId, run.chatId)
+        assert.isTrue(Option.isSome(yield* store.body(one.id, "txt")))
+        yield* store.removeOf(run.organizationId, run.chatId)
+        assert.isTrue(Option.isNone(yield* store.body(one.id, "txt")))
+        assert.isTrue(Option.isNone(yield* store.body(two.id, "txt")))
+        assert.isTrue(Option.isSome(yield* store.body(other.id, "txt")))
+      })
+    )
+
     it.effect("keeps two assets apart", () =>
       Effect.gen(function* () {
         const store = yield* AssetStore

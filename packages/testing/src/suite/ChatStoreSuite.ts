@@ -3,10 +3,11 @@
  * whoever asks at once, and lists that page without a gap or a repeat.
  */
 import type { Access } from "@castellan/core/access/Access"
-import { readable } from "@castellan/core/access/AccessPolicy"
 import type { Principal } from "@castellan/core/access/Principal"
 import { Chat } from "@castellan/core/chat/Chat"
+import { listed as isListed } from "@castellan/core/chat/ChatPolicy"
 import { type ChatQuery, ChatStore } from "@castellan/core/chat/ChatStore"
+import { Feedback } from "@castellan/core/chat/Feedback"
 import { Run, RunStatus } from "@castellan/core/run/Run"
 import { assert, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
@@ -209,6 +210,88 @@ export const suite = <E>(name: string, layer: Layer.Layer<ChatStore, E>): void =
       })
     )
 
+    it.effect("keeps what was changed of a chat, and leaves to its runs whether it runs and when it was updated", () =>
+      Effect.gen(function* () {
+        const store = yield* ChatStore
+        const reader = yield* newReader
+        const stranger = yield* newReader
+        const { chat, run } = yield* opened(reader)
+        const changed = new Chat({ ...chat, summary: "Renamed", updatedAt: at("2031-01-01T00:00:00.000Z") })
+        const kept = Effect.map(store.get(reader.organizationId, chat.id), Option.getOrThrow)
+        yield* store.save(changed)
+        assertSame(
+          yield* kept,
+          new Chat({
+            ...chat,
+            summary: "Renamed",
+            activity: { _tag: "Running", runId: run.id },
+            updatedAt: run.createdAt
+          })
+        )
+        yield* store.save(new Chat({ ...changed, organizationId: stranger.organizationId, summary: "Stolen" }))
+        assert.strictEqual((yield* kept).summary, "Renamed")
+        const gone = yield* Sample.chat(reader)
+        yield* store.save(gone)
+        assert.isTrue(Option.isNone(yield* store.get(reader.organizationId, gone.id)))
+      })
+    )
+
+    it.effect("keeps the latest opinion of each member, and none of another organization", () =>
+      Effect.gen(function* () {
+        const store = yield* ChatStore
+        const reader = yield* newReader
+        const other = yield* Sample.principal(reader.organizationId)
+        const { chat } = yield* answered(reader)
+        const opinion = (of: Principal, rating: Feedback["rating"], comment?: string) =>
+          new Feedback({
+            organizationId: of.organizationId,
+            chatId: chat.id,
+            memberId: of.memberId,
+            rating,
+            ...(comment === undefined ? {} : { comment }),
+            createdAt: noon,
+            updatedAt: noon
+          })
+        assertSame(yield* store.feedback(reader.organizationId, chat.id), [])
+        yield* store.saveFeedback(opinion(reader, "up", "well done"))
+        yield* store.saveFeedback(opinion(other, "up"))
+        yield* store.saveFeedback(opinion(reader, "down"))
+        const expected = [opinion(reader, "down"), opinion(other, "up")].toSorted((a, b) =>
+          a.memberId < b.memberId ? -1 : 1
+        )
+        assertSame(yield* store.feedback(reader.organizationId, chat.id), expected)
+        assertSame(yield* store.feedback((yield* newReader).organizationId, chat.id), [])
+      })
+    )
+
+    it.effect("removes a chat with its runs and opinions, and no other", () =>
+      Effect.gen(function* () {
+        const store = yield* ChatStore
+        const reader = yield* newReader
+        const gone = yield* answered(reader)
+        const other = yield* answered(reader)
+        yield* store.saveFeedback(
+          new Feedback({
+            organizationId: reader.organizationId,
+            chatId: gone.chat.id,
+            memberId: reader.memberId,
+            rating: "up",
+            createdAt: noon,
+            updatedAt: noon
+          })
+        )
+        yield* store.remove((yield* newReader).organizationId, gone.chat.id)
+        assert.isTrue(Option.isSome(yield* store.get(reader.organizationId, gone.chat.id)))
+        yield* store.remove(reader.organizationId, gone.chat.id)
+        assert.isTrue(Option.isNone(yield* store.get(reader.organizationId, gone.chat.id)))
+        assert.isTrue(Option.isNone(yield* store.run(reader.organizationId, gone.run.id)))
+        assertSame(yield* store.runs(reader.organizationId, gone.chat.id), [])
+        assertSame(yield* store.feedback(reader.organizationId, gone.chat.id), [])
+        assert.deepStrictEqual((yield* listed(reader)).ids, [other.chat.id])
+        assert.strictEqual((yield* store.runs(reader.organizationId, other.chat.id)).length, 1)
+      })
+    )
+
     it.effect.prop(
       "lists exactly what the rules let a reader read, whoever it is and whatever is shared with whom",
       {
@@ -224,7 +307,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<ChatStore, E>): void =
           )
           for (const drawn of readers) {
             const reader = SmallWorld.principalOf(world, drawn)
-            const expected = made.filter(({ chat }) => readable(reader, chat.access, SmallWorld.now))
+            const expected = made.filter(({ chat }) => isListed(reader, chat, SmallWorld.now))
             const page = yield* listed(reader, { now: SmallWorld.now, sortBy: "created_at", sortDirection: "asc" })
             assert.deepStrictEqual(
               page.ids,

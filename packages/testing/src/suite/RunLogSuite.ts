@@ -122,6 +122,19 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
       })
     )
 
+    it.effect("removes the log of one run", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const [one, other] = [yield* Sample.runId, yield* Sample.runId]
+        yield* log.remove(one)
+        yield* log.append(one, [text("a"), done])
+        yield* log.append(other, [text("b"), done])
+        yield* log.remove(one)
+        assert.deepStrictEqual(yield* log.read(one, 0), [])
+        assert.deepStrictEqual(wordsOf(yield* log.read(other, 0)), ["b", "Done"])
+      })
+    )
+
     it.effect("keeps runs apart", () =>
       Effect.gen(function* () {
         const log = yield* RunLog

@@ -1,0 +1,138 @@
+/**
+ * How a question becomes a run: of a new chat, or of one that goes on.
+ *
+ * Source: api-v2.md "Chat" (`POST /v2/chats/stream`); decisions.md §4.
+ */
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { creatorOf } from "../access/Access.ts"
+import { enforce } from "../access/Decision.ts"
+import { requires } from "../access/PermissionPolicy.ts"
+import type { Principal } from "../access/Principal.ts"
+import type { AuditEntry } from "../audit/AuditEvent.ts"
+import type { Done } from "../audit/UseCase.ts"
+import { Connectors } from "../connector/Connectors.ts"
+import { Conflict, InvalidRequest, NotFound } from "../error/Failure.ts"
+import * as Uuid from "../identifier/Uuid.ts"
+import type { ModelId } from "../model/Model.ts"
+import { Models } from "../model/Models.ts"
+import { noUsage, Run, RunId, RunStatus } from "../run/Run.ts"
+import { CellId } from "./Cell.ts"
+import { Chat, ChatActivity, ChatId, type ChatSource, defaultTools, summaryOf, type ToolConfiguration } from "./Chat.ts"
+import * as ChatPolicy from "./ChatPolicy.ts"
+import { ChatStore } from "./ChatStore.ts"
+
+/** A question of the caller. */
+export interface Question {
+  readonly question: string
+  /** The chat to continue; absent: a new one. */
+  readonly chatId?: ChatId
+  /** The model of a new chat; not to be named for one that is continued. */
+  readonly model?: ModelId
+  /** What the run may use; absent: the chat's own configuration, or the default of a new one. */
+  readonly tools?: ToolConfiguration
+  readonly source: ChatSource
+}
+
+/** What a question asks of a chat that there is none of it: whatever its fields alone make impossible. */
+export const shapeOf = (question: Question): Effect.Effect<void, InvalidRequest> => {
+  if (question.question.trim() === "") {
+    return Effect.fail(new InvalidRequest({ message: "question: must not be empty" }))
+  }
+  if (question.chatId !== undefined && question.model !== undefined) {
+    return Effect.fail(new InvalidRequest({ message: "model: must not be sent together with chat_id" }))
+  }
+  return Effect.void
+}
+
+const runEntry = (run: Run): AuditEntry => ({
+  action: "run",
+  target: { type: "run", id: run.id },
+  after: { chat: run.chatId, model: run.model }
+})
+
+/** Keeps the run of a question, queued; part of the use case that asks. */
+export const make = Effect.gen(function* () {
+  const store = yield* ChatStore
+  const connectors = yield* Connectors
+  const models = yield* Models
+  const random = yield* SecureRandom.SecureRandom
+  const nextId = Effect.provideService(Uuid.next, SecureRandom.SecureRandom, random)
+
+  const newRun = Effect.fnUntraced(function* (
+    principal: Principal,
+    chat: Pick<Chat, "id" | "model" | "tools">,
+    question: string,
+    isContinuation: boolean
+  ) {
+    return new Run({
+      id: RunId.make(yield* nextId),
+      organizationId: principal.organizationId,
+      chatId: chat.id,
+      principal,
+      model: chat.model,
+      question,
+      questionCellId: CellId.make(yield* nextId),
+      messageCellId: CellId.make(yield* nextId),
+      tools: chat.tools,
+      isContinuation,
+      status: RunStatus.cases.Queued.make({}),
+      usage: noUsage,
+      createdAt: yield* DateTime.now
+    })
+  })
+
+  const open = Effect.fnUntraced(function* (principal: Principal, question: Question) {
+    yield* enforce(requires(principal, "chat:write"))
+    const model = yield* models.choose(principal, question.model)
+    const tools = question.tools ?? defaultTools
+    yield* connectors.usableBy(principal, tools.connectorIds)
+    const now = yield* DateTime.now
+    const id = ChatId.make(yield* nextId)
+    const run = yield* newRun(principal, { id, model: model.id, tools }, question.question, false)
+    const chat = new Chat({
+      id,
+      organizationId: principal.organizationId,
+      source: question.source,
+      model: model.id,
+      tools,
+      summary: summaryOf(question.question),
+      firstQuestion: question.question,
+      createdBy: principal.memberId,
+      access: { isPublic: false, grants: [], creator: creatorOf(principal) },
+      activity: ChatActivity.cases.Running.make({ runId: run.id }),
+      createdAt: now,
+      updatedAt: now
+    })
+    yield* store.open(chat, run)
+    const created: AuditEntry = {
+      action: "create",
+      target: { type: "chat", id },
+      after: { summary: chat.summary, model: chat.model, source: chat.source }
+    }
+    const done: Done<Run> = { answer: run, entries: [created, runEntry(run)] }
+    return done
+  })
+
+  const proceed = Effect.fnUntraced(function* (principal: Principal, question: Question, chatId: ChatId) {
+    const found = yield* store.get(principal.organizationId, chatId)
+    if (Option.isNone(found)) return yield* new NotFound({ message: "chat not found" })
+    const chat = found.value
+    yield* enforce(ChatPolicy.decide(principal, chat, "ask", yield* DateTime.now))
+    yield* models.permit(principal, chat.model)
+    const tools = question.tools ?? chat.tools
+    yield* connectors.usableBy(principal, tools.connectorIds)
+    if (chat.activity._tag === "Running") {
+      return yield* new Conflict({ message: "a run of this chat is in progress" })
+    }
+    const run = yield* newRun(principal, { id: chat.id, model: chat.model, tools }, question.question, true)
+    yield* store.ask(run)
+    const done: Done<Run> = { answer: run, entries: [runEntry(run)] }
+    return done
+  })
+
+  return (principal: Principal, question: Question) =>
+    question.chatId === undefined ? open(principal, question) : proceed(principal, question, question.chatId)
+})
