@@ -1,0 +1,29 @@
+/**
+ * Mutation testing of the rules: every comparison, condition and step of them is changed in turn, and some test has to
+ * notice. `node scripts/mutation.ts [path...] [--sample N] [--seed N] [--strict]`; `docs/mutation-testing.md` tells more.
+ */
+import { parseArgs } from "node:util"
+import { examine } from "./mutation/examine.ts"
+import { passes, print } from "./mutation/report.ts"
+import { chosen } from "./mutation/targets.ts"
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    /** Tries that many mutants, drawn at random, instead of all. */
+    sample: { type: "string" },
+    seed: { type: "string", default: "1" },
+    /** Also fails for a survivor that nobody has explained, and for an explanation that nothing needs. */
+    strict: { type: "boolean", default: false },
+    workers: { type: "string", default: "2" }
+  }
+})
+
+const report = await examine({
+  files: chosen(positionals),
+  sample: values.sample === undefined ? undefined : Number(values.sample),
+  seed: Number(values.seed),
+  workers: Number(values.workers)
+})
+print(report)
+if (!passes(report, values.strict)) process.exitCode = 1
