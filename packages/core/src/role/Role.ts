@@ -17,7 +17,7 @@ export type RoleId = typeof RoleId.Type
 export const RoleName = Schema.Trimmed.check(Schema.isNonEmpty(), Schema.isMaxLength(100))
 
 /** Characters of a role's description at most. */
-export const maxDescriptionLength = 2000
+export const maxDescriptionLength = 1000
 
 /** The models that members of a role may use. */
 export const ModelConfiguration = Schema.Struct({

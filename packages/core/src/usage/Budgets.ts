@@ -9,12 +9,14 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { enforce } from "../access/Decision.ts"
 import type { CurrentPrincipal, Principal } from "../access/Principal.ts"
+import type { AuditEntry } from "../audit/AuditEvent.ts"
 import { UseCase } from "../audit/UseCase.ts"
-import { Conflict, InvalidRequest, NotFound, type PermissionDenied, RateLimitExceeded } from "../error/Failure.ts"
+import { InvalidRequest, NotFound, type PermissionDenied, RateLimitExceeded } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
 import { MemberStore } from "../member/MemberStore.ts"
 import { RoleStore } from "../role/RoleStore.ts"
@@ -32,8 +34,10 @@ import { BudgetStore } from "./BudgetStore.ts"
 import * as UsagePolicy from "./UsagePolicy.ts"
 import { UsageStore } from "./UsageStore.ts"
 
-/** A budget to make. */
+/** A budget as it shall be. */
 export interface BudgetDraft {
+  /** The budget to keep or to change; absent: a new one. */
+  readonly id?: BudgetId
   readonly name: string
   readonly scope: BudgetScope
   readonly measure: BudgetMeasure
@@ -41,15 +45,6 @@ export interface BudgetDraft {
   readonly amount: number
   readonly period: BudgetPeriod
 }
-
-/** What to change of a budget; what is absent stays. Whose runs count, and what of them, never changes. */
-export interface BudgetPatch {
-  readonly name?: string
-  readonly amount?: number
-  readonly period?: BudgetPeriod
-}
-
-type Failure = InvalidRequest | PermissionDenied | NotFound | Conflict
 
 /** The use cases of budgets. */
 export class Budgets extends Context.Service<
@@ -66,26 +61,37 @@ export class Budgets extends Context.Service<
       PermissionDenied | NotFound,
       CurrentPrincipal
     >
-    /** Makes a budget. A name that another one bears is a conflict: refusals say it by its name. */
-    readonly create: (draft: BudgetDraft) => Effect.Effect<Budget, Failure, CurrentPrincipal>
-    readonly patch: (id: BudgetId, patch: BudgetPatch) => Effect.Effect<Budget, Failure, CurrentPrincipal>
-    readonly remove: (id: BudgetId) => Effect.Effect<void, PermissionDenied | NotFound, CurrentPrincipal>
+    /**
+     * Sets every budget of the organization at once: makes those without an id, changes those with one, and removes
+     * those that are not named. Answers with all of them, in the order of creation.
+     */
+    readonly replace: (
+      drafts: ReadonlyArray<BudgetDraft>
+    ) => Effect.Effect<ReadonlyArray<Budget>, InvalidRequest | PermissionDenied | NotFound, CurrentPrincipal>
   }
 >()("@castellan/core/usage/Budgets") {}
 
 const isBudgetName = Schema.is(BudgetName)
 const isBudgetAmount = Schema.is(BudgetAmount)
 
-/** A patch with its values in their form. */
-const checked = Effect.fnUntraced(function* <P extends BudgetPatch>(patch: P) {
-  const name = patch.name?.trim()
-  if (name !== undefined && !isBudgetName(name)) {
-    return yield* new InvalidRequest({ message: "name: must have 1 to 100 characters" })
+/** The drafts with their values in their form. Names tell budgets apart in refusals, so each is there once. */
+const checked = Effect.fnUntraced(function* (drafts: ReadonlyArray<BudgetDraft>) {
+  const trimmed = drafts.map((draft) => ({ ...draft, name: draft.name.trim() }))
+  for (const { amount, name } of trimmed) {
+    if (!isBudgetName(name))
+      return yield* new InvalidRequest({ message: "budgets: a name must have 1 to 100 characters" })
+    if (!isBudgetAmount(amount)) {
+      return yield* new InvalidRequest({ message: "budgets: an amount must be a whole number of at least 1" })
+    }
   }
-  if (patch.amount !== undefined && !isBudgetAmount(patch.amount)) {
-    return yield* new InvalidRequest({ message: "amount: must be a whole number of at least 1" })
+  if (new Set(trimmed.map(({ name }) => name)).size < trimmed.length) {
+    return yield* new InvalidRequest({ message: "budgets: two budgets must not have the same name" })
   }
-  return name === undefined ? patch : { ...patch, name }
+  const ids = trimmed.flatMap(({ id }) => (id === undefined ? [] : [id]))
+  if (new Set(ids).size < ids.length) {
+    return yield* new InvalidRequest({ message: "budgets: a budget must not be named twice" })
+  }
+  return trimmed
 })
 
 /** A budget as the audit log has it. */
@@ -112,23 +118,11 @@ export const layer: Layer.Layer<
     const useCase = yield* UseCase
     const random = yield* SecureRandom.SecureRandom
 
-    const load = Effect.fnUntraced(function* (principal: Principal, id: BudgetId) {
-      const budget = yield* store.get(principal.organizationId, id)
-      return Option.isNone(budget) ? yield* new NotFound({ message: "budget not found" }) : budget.value
-    })
-
     const standingOf = Effect.fnUntraced(function* (budget: Budget, now: DateTime.Utc) {
       const span = BudgetPolicy.spanOf(budget.period, now)
       const sums = yield* usage.sums(budget.organizationId, { ...BudgetPolicy.filterOf(budget, span), by: [] })
       const used = sums.reduce((total, { totals }) => total + BudgetPolicy.usedOf(budget, totals), 0)
       return { budget, used, span } satisfies BudgetPolicy.BudgetStanding
-    })
-
-    const requireFreeName = Effect.fnUntraced(function* (principal: Principal, name: string) {
-      const budgets = yield* store.list(principal.organizationId)
-      if (budgets.some((budget) => budget.name === name)) {
-        return yield* new Conflict({ message: `a budget named "${name}" exists already` })
-      }
     })
 
     /** Whoever the runs of a scope are counted of must be there. */
@@ -172,72 +166,48 @@ export const layer: Layer.Layer<
         )
         .pipe(Effect.withSpan("Budgets.list")),
 
-      create: Effect.fn("Budgets.create")(function* (given) {
-        const draft = yield* checked(given)
+      replace: Effect.fn("Budgets.replace")(function* (given) {
+        const drafts = yield* checked(given)
         return yield* useCase.run(
-          { action: "create", target: { type: "budget" } },
+          { action: "update", target: { type: "budget" } },
           Effect.fnUntraced(function* (principal) {
+            const { organizationId } = principal
+            const before = new Map((yield* store.list(organizationId)).map((budget) => [budget.id, budget]))
+            for (const { id } of drafts) {
+              if (id !== undefined && !before.has(id)) return yield* new NotFound({ message: "budget not found" })
+            }
             yield* enforce(UsagePolicy.changeBudgets(principal))
-            yield* requireKnown(principal, draft.scope)
-            yield* requireFreeName(principal, draft.name)
             const now = yield* DateTime.now
-            const budget = new Budget({
-              name: draft.name,
-              scope: draft.scope,
-              measure: draft.measure,
-              amount: draft.amount,
-              period: draft.period,
-              id: BudgetId.make(yield* Effect.provideService(Uuid.next, SecureRandom.SecureRandom, random)),
-              organizationId: principal.organizationId,
-              createdAt: now,
-              updatedAt: now
-            })
-            yield* store.save(budget)
-            return {
-              answer: budget,
-              entries: [{ action: "create", target: { type: "budget", id: budget.id }, after: recordOf(budget) }]
+            const entries: Array<AuditEntry> = []
+            const kept = new Set<BudgetId>()
+            for (const { id, ...draft } of drafts) {
+              const old = id === undefined ? undefined : before.get(id)
+              // A role or member that has gone since does not stand in the way of all other budgets.
+              if (old === undefined || !Equal.equals(old.scope, draft.scope))
+                yield* requireKnown(principal, draft.scope)
+              const next = new Budget({
+                ...draft,
+                id: id ?? BudgetId.make(yield* Effect.provideService(Uuid.next, SecureRandom.SecureRandom, random)),
+                organizationId,
+                createdAt: old?.createdAt ?? now,
+                updatedAt: now
+              })
+              kept.add(next.id)
+              if (old !== undefined && Equal.equals(recordOf(old), recordOf(next))) continue
+              yield* store.save(next)
+              entries.push({
+                action: old === undefined ? "create" : "update",
+                target: { type: "budget", id: next.id },
+                ...(old === undefined ? {} : { before: recordOf(old) }),
+                after: recordOf(next)
+              })
             }
-          })
-        )
-      }),
-
-      patch: Effect.fn("Budgets.patch")(function* (id, given) {
-        const { amount, name, period } = yield* checked(given)
-        return yield* useCase.run(
-          { action: "update", target: { type: "budget", id } },
-          Effect.fnUntraced(function* (principal) {
-            const budget = yield* load(principal, id)
-            yield* enforce(UsagePolicy.changeBudgets(principal))
-            if (name !== undefined && name !== budget.name) yield* requireFreeName(principal, name)
-            const next = new Budget({
-              ...budget,
-              name: name ?? budget.name,
-              amount: amount ?? budget.amount,
-              period: period ?? budget.period,
-              updatedAt: yield* DateTime.now
-            })
-            yield* store.save(next)
-            return {
-              answer: next,
-              entries: [
-                { action: "update", target: { type: "budget", id }, before: recordOf(budget), after: recordOf(next) }
-              ]
+            for (const budget of before.values()) {
+              if (kept.has(budget.id)) continue
+              yield* store.remove(organizationId, budget.id)
+              entries.push({ action: "delete", target: { type: "budget", id: budget.id }, before: recordOf(budget) })
             }
-          })
-        )
-      }),
-
-      remove: Effect.fn("Budgets.remove")(function* (id) {
-        yield* useCase.run(
-          { action: "delete", target: { type: "budget", id } },
-          Effect.fnUntraced(function* (principal) {
-            const budget = yield* load(principal, id)
-            yield* enforce(UsagePolicy.changeBudgets(principal))
-            yield* store.remove(principal.organizationId, id)
-            return {
-              answer: undefined,
-              entries: [{ action: "delete", target: { type: "budget", id }, before: recordOf(budget) }]
-            }
+            return { answer: yield* store.list(organizationId), entries }
           })
         )
       })
