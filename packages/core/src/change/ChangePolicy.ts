@@ -19,7 +19,10 @@ import type * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
 
 /** What the rules read of a change. */
-export type Concerned = Pick<Change, "author" | "paths">
+export interface Concerned {
+  readonly author: Change["author"]
+  readonly paths: ReadonlyArray<string>
+}
 
 const isAuthor = (principal: Pick<Principal, "memberId">, change: Concerned): boolean =>
   change.author._tag === "Member" && change.author.memberId === principal.memberId
