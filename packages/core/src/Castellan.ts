@@ -11,22 +11,28 @@ import type { ChartRenderer } from "./asset/ChartRenderer.ts"
 import * as UseCase from "./audit/UseCase.ts"
 import * as Chats from "./chat/Chats.ts"
 import type { ConnectorDriver } from "./connector/ConnectorDriver.ts"
+import * as ConnectorQueries from "./connector/ConnectorQueries.ts"
 import * as Connectors from "./connector/Connectors.ts"
 import type { Stores } from "./memory/Stores.ts"
 import type { LanguageModels } from "./model/LanguageModels.ts"
 import * as Models from "./model/Models.ts"
 import type { OntologyEngine } from "./ontology/OntologyEngine.ts"
+import * as Administration from "./organization/Administration.ts"
+import * as RowPolicies from "./rowpolicy/RowPolicies.ts"
 import * as InProcessRunner from "./run/InProcessRunner.ts"
 import { RunLimits } from "./run/RunLimits.ts"
 import type { Runner } from "./run/Runner.ts"
 
 /** The use cases, with the analyst and the runner under them. */
 export type UseCases =
+  | Administration.Administration
   | Analyst.Analyst
   | Authentication.Authentication
   | Chats.Chats
+  | ConnectorQueries.ConnectorQueries
   | Connectors.Connectors
   | Models.Models
+  | RowPolicies.RowPolicies
   | Runner
   | UseCase.UseCase
 
@@ -50,7 +56,8 @@ export const layer = (options: CastellanOptions = {}): Layer.Layer<UseCases, nev
   Layer.mergeAll(Authentication.layer, Chats.layer).pipe(
     Layer.provideMerge(InProcessRunner.layer(options)),
     Layer.provideMerge(Analyst.layer),
-    Layer.provideMerge(Layer.mergeAll(Connectors.layer, Models.layer)),
+    Layer.provideMerge(Layer.mergeAll(ConnectorQueries.layer, Connectors.layer, Models.layer, RowPolicies.layer)),
+    Layer.provideMerge(Administration.layer),
     Layer.provideMerge(UseCase.layer),
     Layer.provide(
       Layer.effect(
