@@ -19,6 +19,7 @@ import { CellEvent } from "../chat/CellState.ts"
 import { ChatStore } from "../chat/ChatStore.ts"
 import * as Transcript from "../chat/Transcript.ts"
 import { ConnectorDriver } from "../connector/ConnectorDriver.ts"
+import { ConnectorQueries } from "../connector/ConnectorQueries.ts"
 import { Connectors } from "../connector/Connectors.ts"
 import { ConnectorStore } from "../connector/ConnectorStore.ts"
 import * as Uuid from "../identifier/Uuid.ts"
@@ -64,6 +65,7 @@ export const layer: Layer.Layer<
   | ChartRenderer
   | ChatStore
   | ConnectorDriver
+  | ConnectorQueries
   | Connectors
   | ConnectorStore
   | LanguageModels
@@ -79,6 +81,7 @@ export const layer: Layer.Layer<
     const chats = yield* ChatStore
     const driver = yield* ConnectorDriver
     const connectors = yield* Connectors
+    const queries = yield* ConnectorQueries
     const connectorStore = yield* ConnectorStore
     const models = yield* LanguageModels
     const engine = yield* OntologyEngine
@@ -126,8 +129,8 @@ export const layer: Layer.Layer<
     ) {
       const { run } = context
       const tools = [
-        ...(run.tools.ontology ? ontologyTools(context, { driver, engine }) : []),
-        ...(run.tools.sql ? sqlTools(context, driver) : []),
+        ...(run.tools.ontology ? ontologyTools(context, { engine, queries }) : []),
+        ...(run.tools.sql ? sqlTools(context, { driver, queries }) : []),
         ...assetTools(context, { assets, charts })
       ]
       const messages = [...(yield* history(run)), ModelMessage.cases.Question.make({ text: run.question })]

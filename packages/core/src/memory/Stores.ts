@@ -22,7 +22,10 @@ import * as PlaybookRunStore from "../playbook/PlaybookRunStore.ts"
 import * as PlaybookStore from "../playbook/PlaybookStore.ts"
 import * as ReportStore from "../report/ReportStore.ts"
 import * as RoleStore from "../role/RoleStore.ts"
+import * as RowPolicyStore from "../rowpolicy/RowPolicyStore.ts"
 import * as RunLog from "../run/RunLog.ts"
+import * as ExecutionStore from "../sandcastle/ExecutionStore.ts"
+import * as SandcastleStore from "../sandcastle/SandcastleStore.ts"
 import * as ScheduleStore from "../schedule/ScheduleStore.ts"
 import * as ScimGroupMappingStore from "../scim/ScimGroupMappingStore.ts"
 import * as Secrets from "../secret/Secrets.ts"
@@ -44,6 +47,7 @@ export type Stores =
   | ChatStore.ChatStore
   | ConnectorStore.ConnectorStore
   | DeliveryStore.DeliveryStore
+  | ExecutionStore.ExecutionStore
   | FolderPolicyStore.FolderPolicyStore
   | MemberStore.MemberStore
   | ModelStore.ModelStore
@@ -53,7 +57,9 @@ export type Stores =
   | PlaybookStore.PlaybookStore
   | ReportStore.ReportStore
   | RoleStore.RoleStore
+  | RowPolicyStore.RowPolicyStore
   | RunLog.RunLog
+  | SandcastleStore.SandcastleStore
   | ScheduleStore.ScheduleStore
   | ScimGroupMappingStore.ScimGroupMappingStore
   | Secrets.Secrets
@@ -74,6 +80,7 @@ export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
   ChatStore.layerMemory,
   ConnectorStore.layerMemory,
   DeliveryStore.layerMemory,
+  ExecutionStore.layerMemory,
   FolderPolicyStore.layerMemory,
   MemberStore.layerMemory,
   ModelStore.layerMemory,
@@ -83,7 +90,9 @@ export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
   PlaybookStore.layerMemory,
   ReportStore.layerMemory,
   RoleStore.layerMemory,
+  RowPolicyStore.layerMemory,
   RunLog.layerMemory,
+  SandcastleStore.layerMemory,
   ScheduleStore.layerMemory,
   ScimGroupMappingStore.layerMemory,
   Secrets.layerMemory,

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import { CellContent } from "../../chat/Cell.ts"
-import type { ConnectorDriver } from "../../connector/ConnectorDriver.ts"
+import type { ConnectorQueries } from "../../connector/ConnectorQueries.ts"
 import type { OntologySource } from "../../ontology/Ontology.ts"
 import type { OntologyEngine } from "../../ontology/OntologyEngine.ts"
 import type { RunContext } from "../RunContext.ts"
@@ -15,7 +15,7 @@ import { queryOutcome } from "./QueryOutcome.ts"
 
 /** What the tools ask. */
 export interface OntologyToolPorts {
-  readonly driver: ConnectorDriver["Service"]
+  readonly queries: ConnectorQueries["Service"]
   readonly engine: OntologyEngine["Service"]
 }
 
@@ -43,7 +43,7 @@ const describeOntology = (context: RunContext, { engine }: OntologyToolPorts): B
   )
 
 /** `query_ontology`: compiles a query, shows the statement that it became, and runs it. */
-const queryOntology = (context: RunContext, { driver, engine }: OntologyToolPorts): BoundTool =>
+const queryOntology = (context: RunContext, { engine, queries }: OntologyToolPorts): BoundTool =>
   bind(QueryOntology, ({ query, title }) =>
     step(context, { title, content: CellContent.cases.OntologyQuery.make({ query }) }, (_cellId, reveal) =>
       Effect.gen(function* () {
@@ -56,7 +56,7 @@ const queryOntology = (context: RunContext, { driver, engine }: OntologyToolPort
           CellContent.cases.OntologyQuery.make({ connectorId: prepared.connector.id, query, code: prepared.sql })
         )
         const table = yield* Effect.mapError(
-          driver.query(prepared.connector, prepared.sql, {
+          queries.query(context.run.principal, prepared.connector, prepared.sql, {
             timeout: context.limits.statementTimeout,
             maxRows: context.limits.maxRows,
             maxBytes: context.limits.maxBytes

@@ -5,12 +5,19 @@ import * as Effect from "effect/Effect"
 import { CellContent } from "../../chat/Cell.ts"
 import type { Connector } from "../../connector/Connector.ts"
 import type { ConnectorDriver } from "../../connector/ConnectorDriver.ts"
+import type { ConnectorQueries } from "../../connector/ConnectorQueries.ts"
 import type { RunContext } from "../RunContext.ts"
 import { step } from "../Step.ts"
 import { DescribeTables, RunSql } from "../Tool.ts"
 import { bind, type BoundTool } from "../Toolbox.ts"
 import { ToolFailure } from "../ToolFailure.ts"
 import { queryOutcome } from "./QueryOutcome.ts"
+
+/** What the tools ask. */
+export interface SqlToolPorts {
+  readonly driver: ConnectorDriver["Service"]
+  readonly queries: ConnectorQueries["Service"]
+}
 
 const asToolFailure = (error: { readonly message: string }) => new ToolFailure({ message: error.message })
 
@@ -25,7 +32,7 @@ const connectorNamed = (context: RunContext, name: string): Effect.Effect<Connec
 }
 
 /** `describe_tables`: the tables of one connector. */
-const describeTables = (context: RunContext, driver: ConnectorDriver["Service"]): BoundTool =>
+const describeTables = (context: RunContext, { driver }: SqlToolPorts): BoundTool =>
   bind(
     DescribeTables,
     Effect.fnUntraced(function* ({ connector: name, table }) {
@@ -36,15 +43,15 @@ const describeTables = (context: RunContext, driver: ConnectorDriver["Service"])
   )
 
 /** `run_sql`: one read-only statement on one connector. */
-const runSql = (context: RunContext, driver: ConnectorDriver["Service"]): BoundTool =>
+const runSql = (context: RunContext, { queries }: SqlToolPorts): BoundTool =>
   bind(
     RunSql,
     Effect.fnUntraced(function* ({ connector: name, sql, title }) {
       const connector = yield* connectorNamed(context, name)
       const content = CellContent.cases.Sql.make({ connectorId: connector.id, query: sql })
       return yield* step(context, { title, content }, () =>
-        driver
-          .query(connector, sql, {
+        queries
+          .query(context.run.principal, connector, sql, {
             timeout: context.limits.statementTimeout,
             maxRows: context.limits.maxRows,
             maxBytes: context.limits.maxBytes
@@ -58,7 +65,7 @@ const runSql = (context: RunContext, driver: ConnectorDriver["Service"]): BoundT
   )
 
 /** The tools over connectors. */
-export const sqlTools = (context: RunContext, driver: ConnectorDriver["Service"]): ReadonlyArray<BoundTool> => [
-  describeTables(context, driver),
-  runSql(context, driver)
+export const sqlTools = (context: RunContext, ports: SqlToolPorts): ReadonlyArray<BoundTool> => [
+  describeTables(context, ports),
+  runSql(context, ports)
 ]
