@@ -76,8 +76,8 @@ export const layerMemory: Layer.Layer<LibraryStore> = Layer.effect(
       head: heads.get,
       advance: Effect.fnUntraced(function* (organizationId, expected, next) {
         const head = yield* heads.modify((rows) => {
-          const head = Option.fromUndefinedOr(rows.get(organizationId))
-          return [head, same(head, expected) ? [[organizationId, next]] : []]
+          const found = Option.fromUndefinedOr(rows.get(organizationId))
+          return [found, same(found, expected) ? [[organizationId, next]] : []]
         })
         if (same(head, expected)) return
         return yield* new HeadMoved({
