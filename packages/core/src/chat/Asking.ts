@@ -19,6 +19,7 @@ import * as Uuid from "../identifier/Uuid.ts"
 import type { ModelId } from "../model/Model.ts"
 import { Models } from "../model/Models.ts"
 import { noUsage, Run, RunId, RunStatus } from "../run/Run.ts"
+import { Budgets } from "../usage/Budgets.ts"
 import { CellId } from "./Cell.ts"
 import { Chat, ChatActivity, ChatId, type ChatSource, defaultTools, summaryOf, type ToolConfiguration } from "./Chat.ts"
 import * as ChatPolicy from "./ChatPolicy.ts"
@@ -58,6 +59,7 @@ export const make = Effect.gen(function* () {
   const store = yield* ChatStore
   const connectors = yield* Connectors
   const models = yield* Models
+  const budgets = yield* Budgets
   const random = yield* SecureRandom.SecureRandom
   const nextId = Effect.provideService(Uuid.next, SecureRandom.SecureRandom, random)
 
@@ -89,6 +91,7 @@ export const make = Effect.gen(function* () {
     const model = yield* models.choose(principal, question.model)
     const tools = question.tools ?? defaultTools
     yield* connectors.usableBy(principal, tools.connectorIds)
+    yield* budgets.check(principal)
     const now = yield* DateTime.now
     const id = ChatId.make(yield* nextId)
     const run = yield* newRun(principal, { id, model: model.id, tools }, question.question, false)
@@ -124,6 +127,7 @@ export const make = Effect.gen(function* () {
     yield* models.permit(principal, chat.model)
     const tools = question.tools ?? chat.tools
     yield* connectors.usableBy(principal, tools.connectorIds)
+    yield* budgets.check(principal)
     if (chat.activity._tag === "Running") {
       return yield* new Conflict({ message: "a run of this chat is in progress" })
     }

@@ -23,6 +23,7 @@ import type { Models } from "../model/Models.ts"
 import { addUsage, noUsage, type Run, type RunUsage } from "../run/Run.ts"
 import { RunLog } from "../run/RunLog.ts"
 import { Runner } from "../run/Runner.ts"
+import type { Budgets } from "../usage/Budgets.ts"
 import * as Answer from "./Answer.ts"
 import * as Asking from "./Asking.ts"
 import type { Cell, CellId } from "./Cell.ts"
@@ -104,7 +105,16 @@ export const summaryLength = 200
 export const layer: Layer.Layer<
   Chats,
   never,
-  AssetStore | ChatStore | Connectors | MemberStore | Models | RunLog | Runner | SecureRandom.SecureRandom | UseCase
+  | AssetStore
+  | Budgets
+  | ChatStore
+  | Connectors
+  | MemberStore
+  | Models
+  | RunLog
+  | Runner
+  | SecureRandom.SecureRandom
+  | UseCase
 > = Layer.effect(
   Chats,
   Effect.gen(function* () {

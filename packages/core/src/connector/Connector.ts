@@ -110,6 +110,17 @@ const typeOf: { readonly [Tag in ConnectorSource["_tag"]]: ConnectorType } = {
 /** The wire's name of a source's kind. */
 export const connectorType = (source: ConnectorSource): ConnectorType => typeOf[source._tag]
 
+/** Whether a kind of source is reached by a secret: it needs one, takes one where it is given, or knows none. */
+export const secretOf: { readonly [Type in ConnectorType]: "required" | "optional" | "none" } = {
+  files: "none",
+  postgres: "required",
+  mysql: "required",
+  clickhouse: "required",
+  snowflake: "required",
+  bigquery: "required",
+  trino: "optional"
+}
+
 /** A data source of an organization. */
 export class Connector extends Schema.Class<Connector>("@castellan/core/connector/Connector")({
   id: ConnectorId,

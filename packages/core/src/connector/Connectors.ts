@@ -22,9 +22,16 @@ import * as Uuid from "../identifier/Uuid.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
 import { RowPolicyStore } from "../rowpolicy/RowPolicyStore.ts"
 import { SecretId, Secrets } from "../secret/Secrets.ts"
-import { Connector, type ConnectorId, type ConnectorName, type ConnectorSource, connectorType } from "./Connector.ts"
+import {
+  Connector,
+  type ConnectorId,
+  type ConnectorName,
+  type ConnectorSource,
+  ConnectorType,
+  connectorType,
+  secretOf
+} from "./Connector.ts"
 import { ConnectorDriver } from "./ConnectorDriver.ts"
-import * as ConnectorKind from "./ConnectorKind.ts"
 import * as ConnectorPolicy from "./ConnectorPolicy.ts"
 import { ConnectorStore, type StoredConnector } from "./ConnectorStore.ts"
 import { HostFolders, isAllowed } from "./HostFolders.ts"
@@ -65,7 +72,7 @@ export class Connectors extends Context.Service<
   Connectors,
   {
     /** The kinds of connectors that this deployment serves. */
-    readonly types: Effect.Effect<ReadonlyArray<ConnectorKind.ConnectorKind>, Failure, CurrentPrincipal>
+    readonly types: Effect.Effect<ReadonlyArray<ConnectorType>, Failure, CurrentPrincipal>
     /** The connectors that the caller may use. */
     readonly list: Effect.Effect<ReadonlyArray<Connector>, PermissionDenied | NotFound, CurrentPrincipal>
     /** Makes a connector; nobody but its maker reaches it until it is shared. */
@@ -146,16 +153,18 @@ export const layer: Layer.Layer<
         : Effect.void
     }
 
-    const secretOf = (
+    /** Whether a source comes with the secret that it needs, and with none that it does not know. */
+    const equipped = (
       source: ConnectorSource,
       secret: Redacted.Redacted<string> | undefined
     ): Effect.Effect<void, InvalidRequest> => {
-      const kind = ConnectorKind.ofType(connectorType(source))
-      if (secret !== undefined && kind?.secret === undefined) {
-        return Effect.fail(new InvalidRequest({ message: `secret: ${connectorType(source)} takes none` }))
+      const type = connectorType(source)
+      const rule = secretOf[type]
+      if (secret !== undefined && rule === "none") {
+        return Effect.fail(new InvalidRequest({ message: `secret: a connector of the type ${type} has none` }))
       }
-      return secret === undefined && kind?.secret?.required === true
-        ? Effect.fail(new InvalidRequest({ message: `secret: ${connectorType(source)} needs one` }))
+      return secret === undefined && rule === "required"
+        ? Effect.fail(new InvalidRequest({ message: `secret: a connector of the type ${type} needs one` }))
         : Effect.void
     }
 
@@ -184,7 +193,7 @@ export const layer: Layer.Layer<
       if (moved && connector.secretId !== undefined && patch.secret === undefined) {
         return yield* new InvalidRequest({ message: "secret: must be given again when the source changes" })
       }
-      if (patch.secret !== undefined) yield* secretOf(source, patch.secret)
+      if (patch.secret !== undefined) yield* equipped(source, patch.secret)
       if (patch.name !== undefined) yield* unusedName(connector.organizationId, patch.name, connector.id)
       const description = patch.description ?? connector.description
       const secretId = patch.secret === undefined ? connector.secretId : (connector.secretId ?? (yield* nextSecretId))
@@ -209,7 +218,7 @@ export const layer: Layer.Layer<
         .read({ action: "list", target: { type: "connector" } }, (principal) =>
           Effect.as(
             enforce(requires(principal, "connector:read")),
-            ConnectorKind.all.filter(({ type }) => driver.types.includes(type))
+            ConnectorType.literals.filter((type) => driver.types.includes(type))
           )
         )
         .pipe(Effect.withSpan("Connectors.types")),
@@ -221,7 +230,7 @@ export const layer: Layer.Layer<
         .pipe(Effect.withSpan("Connectors.list")),
 
       create: Effect.fn("Connectors.create")(function* (made) {
-        yield* secretOf(made.source, made.secret)
+        yield* equipped(made.source, made.secret)
         return yield* useCase.run({ action: "create", target: { type: "connector" } }, (principal) =>
           Effect.gen(function* () {
             yield* enforce(ConnectorPolicy.create(principal))
@@ -294,7 +303,7 @@ export const layer: Layer.Layer<
           )
           return yield* outcomeOf(driver.tables(connector))
         }
-        yield* secretOf(trial.source, trial.secret)
+        yield* equipped(trial.source, trial.secret)
         const attempt = { action: "test", target: { type: "connector" } } as const
         yield* useCase.run(attempt, (principal) =>
           Effect.gen(function* () {

@@ -18,6 +18,7 @@ import * as Schedule from "effect/Schedule"
 import { Analyst } from "../analyst/Analyst.ts"
 import { ChatStore } from "../chat/ChatStore.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
+import { Usage } from "../usage/Usage.ts"
 import type { Run, RunId, RunUsage } from "./Run.ts"
 import { RunEvent } from "./RunEvent.ts"
 import { RunLimits } from "./RunLimits.ts"
@@ -76,13 +77,16 @@ const persistently = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
   )
 
 /** Carries runs out in this process. */
-export const layer = (options: InProcessRunnerOptions = {}): Layer.Layer<Runner, never, Analyst | ChatStore | RunLog> =>
+export const layer = (
+  options: InProcessRunnerOptions = {}
+): Layer.Layer<Runner, never, Analyst | ChatStore | RunLog | Usage> =>
   Layer.effect(
     Runner,
     Effect.gen(function* () {
       const analyst = yield* Analyst
       const store = yield* ChatStore
       const log = yield* RunLog
+      const used = yield* Usage
       const limits = yield* RunLimits
       const turns = yield* PartitionedSemaphore.make<OrganizationId>({ permits: options.concurrency ?? 16 })
       const fibers = yield* FiberMap.make<RunId>()
@@ -97,10 +101,13 @@ export const layer = (options: InProcessRunnerOptions = {}): Layer.Layer<Runner,
         const ended = advance(carried.run, endingOf(carried, exit), now, usage)
         // An ending that the state refuses is a defect of the runner: it must not pass for an end.
         carried.run = yield* Effect.orDie(Effect.fromResult(ended))
+        // Counted before the chat is idle, so that the next question finds the budgets as this run left them.
+        const counted = yield* Effect.exit(persistently(used.record(carried.run)))
         // A store that is away for a moment must not leave a chat that runs for good. Told last: whoever has seen `Done`
         // finds the chat idle and the run ended.
         yield* persistently(store.endRun(carried.run, now))
         yield* persistently(log.append(carried.run.id, [doneOf(carried.run)]))
+        yield* counted
       })
 
       const execute = Effect.fnUntraced(function* (carried: Carried, usage: Ref.Ref<RunUsage>) {
