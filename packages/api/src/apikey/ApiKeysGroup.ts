@@ -11,7 +11,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import { Authentication } from "../access/Authentication.ts"
 import { actErrors, listErrors, writeErrors } from "../error/OperationErrors.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
-import { operation, reportingInput } from "../wire/Operation.ts"
+import { operation, optionalBody, reportingInput } from "../wire/Operation.ts"
 import { uuid } from "../wire/WireValue.ts"
 import {
   ApiKeyListWire,
@@ -63,7 +63,7 @@ const revoke = HttpApiEndpoint.delete("revoke", "/:id", {
 
 const rotate = HttpApiEndpoint.post("rotate", "/:id/rotate", {
   params,
-  payload: RotateApiKeyRequest,
+  payload: optionalBody(RotateApiKeyRequest),
   success: RotatedApiKeyWire,
   error: writeErrors
 }).annotateMerge(

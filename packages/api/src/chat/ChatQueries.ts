@@ -5,10 +5,8 @@
  */
 import type { ChatQuery } from "@castellan/core/chat/ChatStore"
 import * as Schema from "effect/Schema"
+import { maximumOffset } from "../wire/PageWire.ts"
 import { boundedText, integerBetween, oneOf } from "../wire/WireValue.ts"
-
-/** Rows that a list can skip at most: whoever needs more narrows the list down. */
-const maximumOffset = 1_000_000
 
 /** `GET /v2/chats`. */
 export const ListChatsQuery = Schema.Struct({

@@ -5,17 +5,21 @@
  */
 import type { Answer } from "@castellan/core/chat/Answer"
 import { type Cell, CellId } from "@castellan/core/chat/Cell"
-import { ChatId, ChatSource, preview } from "@castellan/core/chat/Chat"
+import { type Chat, ChatId, ChatSource, preview } from "@castellan/core/chat/Chat"
 import type { ChatSummary as DomainChatSummary, ChatView } from "@castellan/core/chat/Chats"
+import { commentLength, type Feedback, Rating } from "@castellan/core/chat/Feedback"
 import type { ChatMessage } from "@castellan/core/chat/ChatMessage"
 import { ModelId } from "@castellan/core/model/Model"
 import type { RunUsage } from "@castellan/core/run/Run"
 import * as Schema from "effect/Schema"
 import { AssetWire, ofAsset, type SignAsset } from "../asset/AssetWire.ts"
-import { count, flag, text, timestamp, uuid } from "../wire/WireValue.ts"
+import { boundedText, count, flag, oneOf, text, timestamp, uuid } from "../wire/WireValue.ts"
 import { CellWire, ofCell } from "./CellWire.ts"
 
 const model = ModelId.annotate({ description: "The model that answers" })
+/** Characters of a summary at most. */
+const summaryLength = 200
+
 const summary = text("A short title: the first question's beginning, until somebody changes it")
 const isRunning = flag("Whether a question is being answered")
 
@@ -105,6 +109,54 @@ export const CancellationWire = Schema.Struct({
 }).annotate({ identifier: "Cancellation", description: "What came of a cancel" })
 export type CancellationWire = typeof CancellationWire.Type
 
+/** What to change of a chat; what is absent stays. */
+export const UpdateChatRequest = Schema.Struct({
+  summary: Schema.optionalKey(boundedText({ minimum: 1, maximum: summaryLength }, "The title"))
+}).annotate({
+  identifier: "UpdateChatRequest",
+  description: "What to change of a chat; what is absent stays",
+  message: "must be a JSON object"
+})
+export type UpdateChatRequest = typeof UpdateChatRequest.Type
+
+/** A chat that was changed. */
+export const UpdatedChatWire = Schema.Struct({
+  id: uuid(ChatId, "The chat's id"),
+  model,
+  summary,
+  is_running: isRunning,
+  updated_at: timestamp("When a question was last asked or answered")
+}).annotate({ identifier: "UpdatedChat", description: "A chat that was changed" })
+export type UpdatedChatWire = typeof UpdatedChatWire.Type
+
+/** A chat was deleted. */
+export const ChatDeletionWire = Schema.Struct({
+  id: uuid(ChatId, "The chat that was deleted"),
+  success: flag("Always true")
+}).annotate({ identifier: "ChatDeletion", description: "A chat was deleted" })
+export type ChatDeletionWire = typeof ChatDeletionWire.Type
+
+/** What the caller thinks of a chat. */
+export const FeedbackRequest = Schema.Struct({
+  rating: oneOf(Rating.literals, "Whether the chat was of use"),
+  comment: Schema.optionalKey(boundedText({ minimum: 0, maximum: commentLength }, "What is to be said of it"))
+}).annotate({
+  identifier: "FeedbackRequest",
+  description: "What the caller thinks of a chat; it takes the place of what they thought before",
+  message: "must be a JSON object"
+})
+export type FeedbackRequest = typeof FeedbackRequest.Type
+
+/** What a member thinks of a chat. */
+export const FeedbackWire = Schema.Struct({
+  chat_id: uuid(ChatId, "The chat"),
+  rating: Rating.annotate({ description: "Whether the chat was of use" }),
+  comment: Schema.optionalKey(text("What was said of it")),
+  created_at: timestamp("When it was first said"),
+  updated_at: timestamp("When it was last said")
+}).annotate({ identifier: "Feedback", description: "What a member thinks of a chat" })
+export type FeedbackWire = typeof FeedbackWire.Type
+
 /** Usage as the wire shows it. */
 export const ofUsage = (usage: RunUsage): UsageWire => ({
   input_tokens: usage.inputTokens,
@@ -151,6 +203,24 @@ export const ofView = ({ chat, transcript, usage }: ChatView, sign: SignAsset): 
   },
   messages: transcript.messages.map((message) => ofMessage(message, sign)),
   assets: transcript.assets.map((asset) => ofAsset(asset, sign))
+})
+
+/** A chat that was changed, as the wire shows it. */
+export const ofUpdatedChat = (chat: Chat): UpdatedChatWire => ({
+  id: chat.id,
+  model: chat.model,
+  summary: chat.summary,
+  is_running: chat.activity._tag === "Running",
+  updated_at: chat.updatedAt
+})
+
+/** What a member thinks of a chat, as the wire shows it. */
+export const ofFeedback = (feedback: Feedback): FeedbackWire => ({
+  chat_id: feedback.chatId,
+  rating: feedback.rating,
+  ...(feedback.comment === undefined ? {} : { comment: feedback.comment }),
+  created_at: feedback.createdAt,
+  updated_at: feedback.updatedAt
 })
 
 /** An answer as the wire shows it. */

@@ -3,8 +3,8 @@
  *
  * Source: api-v2.md "Chat"; decisions.md §4.
  */
+import { CellId } from "@castellan/core/chat/Cell"
 import { ChatId } from "@castellan/core/chat/Chat"
-import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
@@ -21,18 +21,29 @@ import {
   TimeoutError,
   UnsupportedMediaTypeError
 } from "../error/ErrorEnvelope.ts"
+import { actErrors, readErrors, writeErrors } from "../error/OperationErrors.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
+import { operation, reportingInput } from "../wire/Operation.ts"
 import { uuid } from "../wire/WireValue.ts"
 import { AskForm, AskRequest } from "./AskRequest.ts"
+import { CellWire } from "./CellWire.ts"
 import { ListCellsQuery, ListChatsQuery } from "./ChatQueries.ts"
 import { ChatStreamFrame, ResumptionHeaders } from "./ChatStreamFrame.ts"
-import { AnswerWire, CancellationWire, CellListWire, ChatListWire, ChatViewWire } from "./ChatWire.ts"
+import {
+  AnswerWire,
+  CancellationWire,
+  CellListWire,
+  ChatDeletionWire,
+  ChatListWire,
+  ChatViewWire,
+  FeedbackRequest,
+  FeedbackWire,
+  UpdateChatRequest,
+  UpdatedChatWire
+} from "./ChatWire.ts"
 
 /** The id of a chat in a path. A malformed one reads as not found: see `SchemaErrors`. */
 const params = { id: uuid(ChatId, "The chat's id") }
-
-/** What decoding reports of a query or a body: the input of the field that was refused, for the message. */
-const reportInput = { reportInput: true } as const
 
 /** The event stream of a run. */
 const ChatStream = HttpApiSchema.StreamSse({ events: ChatStreamFrame })
@@ -52,16 +63,14 @@ const ask = HttpApiEndpoint.post("ask", "/", {
     CancelledError,
     TimeoutError
   ]
-})
-  .annotate(HttpApi.PayloadParseOptions, reportInput)
-  .annotateMerge(
-    OpenApi.annotations({
-      identifier: "createChat",
-      summary: "Ask a question and wait for the answer",
-      description:
-        "Asks a question, in a new chat or in one that exists, and answers when the run has ended. A run that failed is an error; what it left behind is in the chat all the same. The run goes on when the client leaves."
-    })
-  )
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "createChat",
+    summary: "Ask a question and wait for the answer",
+    description:
+      "Asks a question, in a new chat or in one that exists, and answers when the run has ended. A run that failed is an error; what it left behind is in the chat all the same. The run goes on when the client leaves."
+  })
+)
 
 const askStream = HttpApiEndpoint.post("askStream", "/stream", {
   payload: [AskRequest, AskForm],
@@ -74,30 +83,26 @@ const askStream = HttpApiEndpoint.post("askStream", "/stream", {
     ContentTooLargeError,
     UnsupportedMediaTypeError
   ]
-})
-  .annotate(HttpApi.PayloadParseOptions, reportInput)
-  .annotateMerge(
-    OpenApi.annotations({
-      identifier: "streamChat",
-      summary: "Ask a question and follow the answer",
-      description:
-        "Asks a question, in a new chat or in one that exists, and streams the run's events as server-sent events: `metadata` first, exactly one `done` last. An error before the first event is an HTTP error; after it, a `done` with `failed`. The run goes on when the client leaves: `GET /v2/chats/{id}/stream` joins it again."
-    })
-  )
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "streamChat",
+    summary: "Ask a question and follow the answer",
+    description:
+      "Asks a question, in a new chat or in one that exists, and streams the run's events as server-sent events: `metadata` first, exactly one `done` last. An error before the first event is an HTTP error; after it, a `done` with `failed`. The run goes on when the client leaves: `GET /v2/chats/{id}/stream` joins it again."
+  })
+)
 
 const list = HttpApiEndpoint.get("list", "/", {
   query: ListChatsQuery,
   success: ChatListWire,
   error: [PermissionDeniedError]
-})
-  .annotate(HttpApi.QueryParseOptions, reportInput)
-  .annotateMerge(
-    OpenApi.annotations({
-      identifier: "listChats",
-      summary: "List chats",
-      description: "The chats that the caller may read, by default the one that changed last first."
-    })
-  )
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "listChats",
+    summary: "List chats",
+    description: "The chats that the caller may read, by default the one that changed last first."
+  })
+)
 
 const get = HttpApiEndpoint.get("get", "/:id", {
   params,
@@ -116,15 +121,13 @@ const cells = HttpApiEndpoint.get("cells", "/:id/cells", {
   query: ListCellsQuery,
   success: CellListWire,
   error: [PermissionDeniedError, NotFoundError]
-})
-  .annotate(HttpApi.QueryParseOptions, reportInput)
-  .annotateMerge(
-    OpenApi.annotations({
-      identifier: "listCells",
-      summary: "List the cells of a chat",
-      description: "The steps of a chat's runs, from the newest back; each page in the order of their time."
-    })
-  )
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "listCells",
+    summary: "List the cells of a chat",
+    description: "The steps of a chat's runs, from the newest back; each page in the order of their time."
+  })
+)
 
 const follow = HttpApiEndpoint.get("follow", "/:id/stream", {
   params,
@@ -153,12 +156,51 @@ const cancel = HttpApiEndpoint.post("cancel", "/:id/cancel", {
   })
 )
 
+const cell = HttpApiEndpoint.get("cell", "/:id/cells/:cell_id", {
+  params: { ...params, cell_id: uuid(CellId, "The cell's id") },
+  success: CellWire,
+  error: readErrors
+}).annotateMerge(operation("getCell", "Get a cell", "One step of a chat's runs."))
+
+const update = HttpApiEndpoint.patch("update", "/:id", {
+  params,
+  payload: UpdateChatRequest,
+  success: UpdatedChatWire,
+  error: writeErrors
+}).annotateMerge(operation("updateChat", "Update a chat", "Changes the chat's title; what is absent stays."))
+
+const remove = HttpApiEndpoint.delete("delete", "/:id", {
+  params,
+  success: ChatDeletionWire,
+  error: actErrors
+}).annotateMerge(
+  operation(
+    "deleteChat",
+    "Delete a chat",
+    "Deletes a chat for good, with its runs and assets. Not while a run is in progress."
+  )
+)
+
+const feedback = HttpApiEndpoint.post("feedback", "/:id/feedback", {
+  params,
+  payload: FeedbackRequest,
+  success: FeedbackWire,
+  error: writeErrors
+}).annotateMerge(
+  operation(
+    "giveFeedback",
+    "Give feedback on a chat",
+    "Keeps what the caller thinks of the chat, in place of what they thought before."
+  )
+)
+
 /** The operations of chats. */
 export class ChatsGroup extends HttpApiGroup.make("chats")
-  .add(ask, askStream, list, get, cells, follow, cancel)
+  .add(ask, askStream, list, get, cells, cell, update, remove, cancel, follow, feedback)
   .middleware(SchemaErrors)
   .middleware(Authentication)
   .prefix("/v2/chats")
+  .annotateEndpointsMerge(reportingInput)
   .annotateMerge(
     OpenApi.annotations({ title: "Chat", description: "Questions in natural language, and their answers" })
   ) {}
