@@ -18,6 +18,7 @@ import { Conflict, InvalidRequest, NotFound } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
 import type { ModelId } from "../model/Model.ts"
 import { Models } from "../model/Models.ts"
+import type { Permission } from "../role/Permission.ts"
 import { noUsage, Run, RunId, RunStatus } from "../run/Run.ts"
 import { Budgets } from "../usage/Budgets.ts"
 import { CellId } from "./Cell.ts"
@@ -46,6 +47,15 @@ export const shapeOf = (question: Question): Effect.Effect<void, InvalidRequest>
     return Effect.fail(new InvalidRequest({ message: "model: must not be sent together with chat_id" }))
   }
   return Effect.void
+}
+
+/** What opens a new chat: a playbook and an agent ask under the permission to start them, whoever may not chat. */
+const permissionToOpen: { readonly [Source in ChatSource]: Permission } = {
+  api: "chat:write",
+  console: "chat:write",
+  mcp: "chat:write",
+  playbook: "playbook:run",
+  agent: "agent:trigger"
 }
 
 const runEntry = (run: Run): AuditEntry => ({
@@ -86,20 +96,27 @@ export const make = Effect.gen(function* () {
     })
   })
 
+  /** An agent's model was named by its author: whoever triggers it chooses nothing, and must be allowed it all the same. */
+  const modelOf = Effect.fnUntraced(function* (principal: Principal, { model, source }: Question) {
+    if (source !== "agent" || model === undefined) return (yield* models.choose(principal, model)).id
+    yield* models.permit(principal, model)
+    return model
+  })
+
   const open = Effect.fnUntraced(function* (principal: Principal, question: Question) {
-    yield* enforce(requires(principal, "chat:write"))
-    const model = yield* models.choose(principal, question.model)
+    yield* enforce(requires(principal, permissionToOpen[question.source]))
+    const model = yield* modelOf(principal, question)
     const tools = question.tools ?? defaultTools
     yield* connectors.usableBy(principal, tools.connectorIds)
     yield* budgets.check(principal)
     const now = yield* DateTime.now
     const id = ChatId.make(yield* nextId)
-    const run = yield* newRun(principal, { id, model: model.id, tools }, question.question, false)
+    const run = yield* newRun(principal, { id, model, tools }, question.question, false)
     const chat = new Chat({
       id,
       organizationId: principal.organizationId,
       source: question.source,
-      model: model.id,
+      model,
       tools,
       summary: summaryOf(question.question),
       firstQuestion: question.question,

@@ -22,14 +22,14 @@ export type MarkdownBlock = { readonly source: string } & (
   | { readonly _tag: "Picture"; readonly url: string; readonly alt: string }
 )
 
-const heading = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/
+const heading = /^ {0,3}(#{1,6})\s+(.*)$/
 const rule = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/
 const fence = /^ {0,3}(`{3,}|~{3,})/
 const quote = /^ {0,3}>\s?/
 const bullet = /^ {0,3}[-*+]\s+/
 const numeral = /^ {0,3}\d{1,9}[.)]\s+/
-const picture = /^ {0,3}!\[([^\]]*)\]\(\s*(\S+?)\s*\)\s*$/
-const delimiter = /^ {0,3}\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/
+const picture = /^!\[([^\]]*)\]\(\s*(\S+?)\s*\)$/
+const delimiter = /^\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?$/
 
 /** The cells of a line of a table. An escaped bar is no border, and stays escaped for whoever reads the cell. */
 const cells = (line: string): ReadonlyArray<string> => {
@@ -59,7 +59,7 @@ const begins = (line: string): boolean =>
   quote.test(line) ||
   bullet.test(line) ||
   numeral.test(line) ||
-  picture.test(line)
+  picture.test(line.trim())
 
 /** Reads Markdown into its blocks. Whatever it does not know is a paragraph: nothing is lost. */
 export const parse = (markdown: string): ReadonlyArray<MarkdownBlock> => {
@@ -88,7 +88,12 @@ export const parse = (markdown: string): ReadonlyArray<MarkdownBlock> => {
     }
     const title = heading.exec(line)
     if (title !== null) {
-      blocks.push({ _tag: "Heading", level: title[1]?.length ?? 1, text: title[2] ?? "", source: take(1).source })
+      blocks.push({
+        _tag: "Heading",
+        level: title[1]?.length ?? 1,
+        text: (title[2] ?? "").trim(),
+        source: take(1).source
+      })
       continue
     }
     if (rule.test(line)) {
@@ -108,7 +113,7 @@ export const parse = (markdown: string): ReadonlyArray<MarkdownBlock> => {
       blocks.push({ _tag: "Quote", text: taken.map((one) => one.replace(quote, "")).join("\n"), source })
       continue
     }
-    const image = picture.exec(line)
+    const image = picture.exec(line.trim())
     if (image !== null) {
       blocks.push({ _tag: "Picture", alt: image[1] ?? "", url: image[2] ?? "", source: take(1).source })
       continue
@@ -124,7 +129,7 @@ export const parse = (markdown: string): ReadonlyArray<MarkdownBlock> => {
       blocks.push({ _tag: "List", ordered: item === numeral, items, source })
       continue
     }
-    if (line.includes("|") && at(1).includes("|") && delimiter.test(at(1))) {
+    if (line.includes("|") && at(1).includes("|") && delimiter.test(at(1).trim())) {
       const sides = cells(at(1))
       const { source, taken } = take(run((other) => other.includes("|")))
       const columns = cells(taken[0] ?? "").map((name, column) => ({

@@ -29,7 +29,9 @@ const maximumMetrics = 4
 const maximumSections = 100
 const maximumAssets = 75
 
-const oneLine = (text: string): string => Inline.plain(Inline.parse(text)).replaceAll(/\s+/g, " ").trim()
+const oneSpace = (text: string): string => text.replaceAll(/\s+/g, " ").trim()
+
+const oneLine = (text: string): string => oneSpace(Inline.plain(Inline.parse(text)))
 
 /** The sections of an answer: a heading begins one, and whatever is no prose stands alone. */
 const sectionsOf = (answer: ReadonlyArray<Markdown.MarkdownBlock>): ReadonlyArray<Block> => {
@@ -184,7 +186,7 @@ export const reportOfRun = (
   if (answer.length === 0 && transcript.assets.length === 0) return Option.none()
   const [first] = answer
   const title = first?._tag === "Heading" ? oneLine(first.text) : ""
-  const subject = excerpt(oneLine(name) || title || "Report", subjectLength)
+  const subject = excerpt(oneSpace(name) || title || "Report", subjectLength)
   const body = title !== "" && title === subject ? answer.slice(1) : answer
   const sections = sectionsOf(body)
   return Option.some({
