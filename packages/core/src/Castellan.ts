@@ -2,10 +2,12 @@
  * The whole of Castellan as one layer: every use case, over the stores and ports that a host provides.
  */
 import type * as Digest from "effect/crypto/Digest"
+import * as Mac from "effect/crypto/Mac"
 import type * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Authentication from "./access/Authentication.ts"
+import * as ApiKeys from "./apikey/ApiKeys.ts"
 import * as Analyst from "./analyst/Analyst.ts"
 import type { ChartRenderer } from "./asset/ChartRenderer.ts"
 import * as UseCase from "./audit/UseCase.ts"
@@ -22,11 +24,15 @@ import * as RowPolicies from "./rowpolicy/RowPolicies.ts"
 import * as InProcessRunner from "./run/InProcessRunner.ts"
 import { RunLimits } from "./run/RunLimits.ts"
 import type { Runner } from "./run/Runner.ts"
+import * as HmacSessionTokens from "./session/HmacSessionTokens.ts"
+import * as Sessions from "./session/Sessions.ts"
+import type { SessionTokens } from "./session/SessionTokens.ts"
 
 /** The use cases, with the analyst and the runner under them. */
 export type UseCases =
   | Administration.Administration
   | Analyst.Analyst
+  | ApiKeys.ApiKeys
   | Authentication.Authentication
   | Chats.Chats
   | ConnectorQueries.ConnectorQueries
@@ -34,6 +40,8 @@ export type UseCases =
   | Models.Models
   | RowPolicies.RowPolicies
   | Runner
+  | Sessions.Sessions
+  | SessionTokens
   | UseCase.UseCase
 
 /** The ports to the world outside, and the platform's cryptography. */
@@ -49,16 +57,26 @@ export type Ports =
 export interface CastellanOptions extends InProcessRunner.InProcessRunnerOptions {
   /** Bounds of runs that differ from those of the context (`RunLimits`). */
   readonly limits?: Partial<RunLimits>
+  /** What session tokens are signed with; without it, a secret of this process that ends with it. */
+  readonly sessionSecrets?: HmacSessionTokens.SessionSecrets
 }
+
+const sessionTokens = ({
+  sessionSecrets
+}: CastellanOptions): Layer.Layer<SessionTokens, never, SecureRandom.SecureRandom> =>
+  (sessionSecrets === undefined ? HmacSessionTokens.layerMemory : HmacSessionTokens.layer(sessionSecrets)).pipe(
+    Layer.provide(Mac.layerWebCrypto)
+  )
 
 /** Every use case, with runs carried out in this process. */
 export const layer = (options: CastellanOptions = {}): Layer.Layer<UseCases, never, Stores | Ports> =>
-  Layer.mergeAll(Authentication.layer, Chats.layer).pipe(
+  Layer.mergeAll(ApiKeys.layer, Authentication.layer, Chats.layer, Sessions.layer).pipe(
     Layer.provideMerge(InProcessRunner.layer(options)),
     Layer.provideMerge(Analyst.layer),
     Layer.provideMerge(Layer.mergeAll(ConnectorQueries.layer, Connectors.layer, Models.layer, RowPolicies.layer)),
     Layer.provideMerge(Administration.layer),
     Layer.provideMerge(UseCase.layer),
+    Layer.provideMerge(sessionTokens(options)),
     Layer.provide(
       Layer.effect(
         RunLimits,

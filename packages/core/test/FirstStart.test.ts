@@ -13,11 +13,16 @@ import { OrganizationStore } from "@castellan/core/organization/OrganizationStor
 import * as Permission from "@castellan/core/role/Permission"
 import { Role } from "@castellan/core/role/Role"
 import { RoleStore } from "@castellan/core/role/RoleStore"
+import * as HmacSessionTokens from "@castellan/core/session/HmacSessionTokens"
 import { layerCrypto } from "@castellan/testing/fixture/Deployment"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Result } from "effect"
 
-const everything = layerAuthentication.pipe(Layer.provideMerge(Stores.layerMemory), Layer.provideMerge(layerCrypto))
+const everything = layerAuthentication.pipe(
+  Layer.provide(HmacSessionTokens.layerMemory),
+  Layer.provideMerge(Stores.layerMemory),
+  Layer.provideMerge(layerCrypto)
+)
 
 const names = { organization: "Acme", adminEmail: "admin@acme.example" }
 

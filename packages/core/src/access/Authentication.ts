@@ -1,23 +1,32 @@
 /**
- * From a bearer value to a principal. Roles are read live on every request; nothing is cached.
+ * From a bearer value to a principal: an API key, a session token of ours, or a token of the host's identity provider.
+ * Nothing is cached: a key's roles are read live on every request, a session's members and keys as well.
  *
- * Source: api-v2.md "Authentication"; decisions.md §3; policy-cases K1 to K7, K24, K30 to K33.
+ * Source: api-v2.md "Authentication"; decisions.md §3; policy-cases K1 to K7, K24, K29 to K34, K40.
  */
 import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { ApiKeyHash } from "../apikey/ApiKey.ts"
 import * as ApiKeySecret from "../apikey/ApiKeySecret.ts"
-import { statusAt } from "../apikey/ApiKeyState.ts"
+import { isUseNoted } from "../apikey/ApiKeyState.ts"
 import { ApiKeyStore } from "../apikey/ApiKeyStore.ts"
 import { Unauthenticated } from "../error/Failure.ts"
+import type { MemberId } from "../member/Member.ts"
 import { MemberStore } from "../member/MemberStore.ts"
+import type { OrganizationId } from "../organization/Organization.ts"
 import { RoleStore } from "../role/RoleStore.ts"
+import { type Identity, IdentityTokens } from "../session/IdentityTokens.ts"
+import type { Session } from "../session/Session.ts"
+import { isInForce } from "../session/SessionPolicy.ts"
+import { SessionTokens } from "../session/SessionTokens.ts"
 import * as EffectiveRoles from "./EffectiveRoles.ts"
+import * as KeyAuthority from "./KeyAuthority.ts"
 import { Principal } from "./Principal.ts"
 
 /** The bytes of a value: an issued one is base64, so its characters are its bytes. */
@@ -38,8 +47,23 @@ export const hashOf: (secret: Redacted.Redacted<string>) => Effect.Effect<ApiKey
   secret
 ) => Digest.Digest.use((digest) => hashWith(digest, secret))
 
+/** There is no credential at all. */
+const missing = new Unauthenticated({ message: "Authentication required" })
+
+/** The value was never issued: it was mistyped, cut off or reformatted. */
+const malformed = new Unauthenticated({ message: "invalid API key format" })
+
 /** Unknown, revoked, expired, foreign, or of a deactivated owner: one message, so that nothing is disclosed. */
 const notFound = new Unauthenticated({ message: "invalid API key: API key not found" })
+
+/** Of another signer, altered, expired, or of a deactivated member: one message again. */
+const badToken = new Unauthenticated({ message: "invalid or expired token" })
+
+/** Two credentials that speak for different principals: neither is believed (K34). */
+const contradiction = new Unauthenticated({ message: "the credentials of the request name different principals" })
+
+/** The form of a JSON Web Token; the value of a key has no dot in it. */
+const tokenForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/
 
 /** Tells who a bearer value speaks for. */
 export class Authentication extends Context.Service<
@@ -47,49 +71,126 @@ export class Authentication extends Context.Service<
   {
     /** The principal of a bearer value; an empty one means that there was none. */
     readonly authenticate: (bearer: Redacted.Redacted<string>) => Effect.Effect<Principal, Unauthenticated>
+    /**
+     * The principal of a request that can carry credentials in several places (`Authorization`, `svc_api_key`). Every
+     * one that is there must be valid, and all must name the same principal.
+     */
+    readonly authenticateAll: (
+      credentials: ReadonlyArray<Redacted.Redacted<string>>
+    ) => Effect.Effect<Principal, Unauthenticated>
   }
 >()("@castellan/core/access/Authentication") {}
 
-/** Authenticates by the stores of keys, members and roles. */
-export const layer: Layer.Layer<Authentication, never, ApiKeyStore | MemberStore | RoleStore | Digest.Digest> =
-  Layer.effect(
-    Authentication,
-    Effect.gen(function* () {
-      const keys = yield* ApiKeyStore
-      const members = yield* MemberStore
-      const roles = yield* RoleStore
-      const digest = yield* Digest.Digest
+/** Whether two credentials are of one principal: the same member, by the same key, session or token. */
+const samePrincipal = (a: Principal, b: Principal): boolean =>
+  a.organizationId === b.organizationId && a.memberId === b.memberId && Equal.equals(a.credential, b.credential)
 
-      // Untraced: it is a part of every request, whose own span tells as much.
-      const authenticate = Effect.fnUntraced(function* (bearer: Redacted.Redacted<string>) {
-        const value = Redacted.value(bearer)
-        if (value === "") return yield* new Unauthenticated({ message: "Authentication required" })
-        if (!ApiKeySecret.isWellFormed(value)) {
-          return yield* new Unauthenticated({ message: "invalid API key format" })
-        }
-        const hash = yield* hashWith(digest, bearer)
-        const found = yield* keys.byHash(hash)
-        if (Option.isNone(found)) return yield* notFound
-        const key = found.value
-        if (statusAt(key, yield* DateTime.now) !== "active") return yield* notFound
-        const owner = yield* members.get(key.organizationId, key.owner)
-        if (Option.isNone(owner) || owner.value.status._tag !== "Active") return yield* notFound
-        const existing = yield* roles.list(key.organizationId)
-        return new Principal(
-          {
-            organizationId: key.organizationId,
-            memberId: key.owner,
-            roles: EffectiveRoles.ofKey(key.assumedRoles, owner.value.roles, existing),
-            ...(key.clientMetadata === undefined ? {} : { clientMetadata: key.clientMetadata }),
-            restricted: !key.fullMemberAccess,
-            isSuperadmin: owner.value.standing === "superadmin",
-            credential: { _tag: "ApiKey", id: key.id, rotatedFrom: key.rotatedFrom }
-          },
-          // All of it comes from rows that were checked when they were made.
-          { disableChecks: true }
-        )
-      })
+/** Authenticates by the stores of keys, members and roles, and the tokens of sessions and of the identity provider. */
+export const layer: Layer.Layer<
+  Authentication,
+  never,
+  ApiKeyStore | MemberStore | RoleStore | SessionTokens | Digest.Digest
+> = Layer.effect(
+  Authentication,
+  Effect.gen(function* () {
+    const keys = yield* ApiKeyStore
+    const members = yield* MemberStore
+    const roles = yield* RoleStore
+    const sessions = yield* SessionTokens
+    const identities = yield* IdentityTokens
+    const authorities = yield* KeyAuthority.make
+    const digest = yield* Digest.Digest
 
-      return Authentication.of({ authenticate })
+    // Untraced, all of it: it is a part of every request, whose own span tells as much.
+    const byKey = Effect.fnUntraced(function* (value: Redacted.Redacted<string>) {
+      if (!ApiKeySecret.isWellFormed(Redacted.value(value))) return yield* malformed
+      const found = yield* keys.byHash(yield* hashWith(digest, value))
+      if (Option.isNone(found)) return yield* notFound
+      const now = yield* DateTime.now
+      const authority = yield* authorities.of(found.value, now)
+      if (Option.isNone(authority)) return yield* notFound
+      const { key, owner, roles: effective } = authority.value
+      if (isUseNoted(key, now)) yield* keys.used(key.organizationId, key.id, now)
+      return new Principal(
+        {
+          organizationId: key.organizationId,
+          memberId: key.owner,
+          roles: effective,
+          ...(key.clientMetadata === undefined ? {} : { clientMetadata: key.clientMetadata }),
+          restricted: !key.fullMemberAccess,
+          isSuperadmin: owner.standing === "superadmin",
+          credential: { _tag: "ApiKey", id: key.id, rotatedFrom: key.rotatedFrom }
+        },
+        // All of it comes from rows that were checked when they were made.
+        { disableChecks: true }
+      )
     })
-  )
+
+    /** The member of a token, as long as they may act. */
+    const memberOf = Effect.fnUntraced(function* (organizationId: OrganizationId, id: MemberId) {
+      const member = yield* members.get(organizationId, id)
+      return Option.isNone(member) || member.value.status._tag !== "Active" ? yield* badToken : member.value
+    })
+
+    const bySession = Effect.fnUntraced(function* (session: Session, now: DateTime.Utc) {
+      if (!isInForce(session, now)) return yield* badToken
+      const { ceiling, clientMetadata, key, organizationId } = session
+      const member = yield* memberOf(organizationId, session.memberId)
+      // A session never outlives the key that minted it, however that key ends.
+      if (key !== undefined && Option.isNone(yield* authorities.byId(organizationId, key.id, now))) {
+        return yield* badToken
+      }
+      return new Principal({
+        organizationId,
+        memberId: member.id,
+        roles: EffectiveRoles.ofSnapshot(session.roles, yield* roles.list(organizationId)),
+        ...(clientMetadata === undefined ? {} : { clientMetadata }),
+        restricted: session.restricted,
+        isSuperadmin: member.standing === "superadmin",
+        credential: {
+          _tag: "Session",
+          id: session.id,
+          ...(key === undefined ? {} : { key }),
+          ...(ceiling === undefined ? {} : { ceiling })
+        }
+      })
+    })
+
+    const byIdentity = Effect.fnUntraced(function* (identity: Identity, now: DateTime.Utc) {
+      if (!isInForce(identity, now)) return yield* badToken
+      const { organizationId, roles: ceiling } = identity
+      const member = yield* memberOf(organizationId, identity.memberId)
+      return new Principal({
+        organizationId,
+        memberId: member.id,
+        roles: EffectiveRoles.ofCeiling(ceiling, member.roles, yield* roles.list(organizationId)),
+        restricted: false,
+        isSuperadmin: member.standing === "superadmin",
+        credential: { _tag: "Token", ...(ceiling === undefined ? {} : { ceiling }) }
+      })
+    })
+
+    const byToken = Effect.fnUntraced(function* (value: Redacted.Redacted<string>) {
+      const now = yield* DateTime.now
+      const session = yield* sessions.read(value)
+      if (Option.isSome(session)) return yield* bySession(session.value, now)
+      const identity = yield* identities.read(value)
+      return Option.isSome(identity) ? yield* byIdentity(identity.value, now) : yield* badToken
+    })
+
+    const authenticate = (bearer: Redacted.Redacted<string>): Effect.Effect<Principal, Unauthenticated> => {
+      const value = Redacted.value(bearer)
+      if (value === "") return Effect.fail(missing)
+      return tokenForm.test(value) ? byToken(bearer) : byKey(bearer)
+    }
+
+    return Authentication.of({
+      authenticate,
+      authenticateAll: Effect.fnUntraced(function* (credentials) {
+        const [first, ...others] = yield* Effect.forEach(credentials, authenticate)
+        if (first === undefined) return yield* missing
+        return others.every((other) => samePrincipal(first, other)) ? first : yield* contradiction
+      })
+    })
+  })
+)

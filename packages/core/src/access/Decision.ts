@@ -49,6 +49,8 @@ export const DenyReason = Schema.Literals([
   "target_member",
   /** Full member access cannot be given by a key that lacks it. */
   "full_member_access",
+  /** Too many keys minted one another in a row. */
+  "key_depth",
   /** Built-in roles are not changed. */
   "system_role",
   /** The identity provider keeps this. */

@@ -6,6 +6,12 @@
 import type { AssumedRoles } from "../apikey/ApiKey.ts"
 import type { Role, RoleId } from "../role/Role.ts"
 
+/** What a key assumes, and what its owner holds now. */
+export interface Holding {
+  readonly assumed: AssumedRoles
+  readonly liveRoles: ReadonlyArray<RoleId>
+}
+
 /**
  * The roles of a key: its snapshot, as far as its owner still holds them and they still exist; for a legacy key, all
  * that its owner holds. Never more than the owner's live roles.
@@ -18,4 +24,32 @@ export const ofKey = (
   const live = new Set(liveRoles)
   const snapshot = assumed._tag === "Live" ? live : new Set(assumed.roles)
   return existing.filter((role) => live.has(role.id) && snapshot.has(role.id))
+}
+
+/**
+ * The roles of a key that was minted by keys: what it and every one of them has now. So a key never has a role that
+ * the key before it lacks, whatever became of either's owner since (law L5).
+ */
+export const ofLine = (
+  key: Holding,
+  ancestors: ReadonlyArray<Holding>,
+  existing: ReadonlyArray<Role>
+): ReadonlyArray<Role> =>
+  ancestors.reduce(
+    (roles, ancestor) => ofKey(ancestor.assumed, ancestor.liveRoles, roles),
+    ofKey(key.assumed, key.liveRoles, existing)
+  )
+
+/** The roles of a token that names roles, or names none: what its member holds now, as far as it names them. */
+export const ofCeiling = (
+  ceiling: ReadonlyArray<RoleId> | undefined,
+  liveRoles: ReadonlyArray<RoleId>,
+  existing: ReadonlyArray<Role>
+): ReadonlyArray<Role> =>
+  ofKey(ceiling === undefined ? { _tag: "Live" } : { _tag: "Snapshot", roles: ceiling }, liveRoles, existing)
+
+/** The roles of a session: those of its snapshot that still exist. They are not read live (policy-cases K40). */
+export const ofSnapshot = (snapshot: ReadonlyArray<RoleId>, existing: ReadonlyArray<Role>): ReadonlyArray<Role> => {
+  const taken = new Set(snapshot)
+  return existing.filter((role) => taken.has(role.id))
 }

@@ -2,7 +2,7 @@
  * The port that keeps API keys, found by the hash of their value or by their id.
  */
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -91,9 +91,13 @@ export const layerMemory: Layer.Layer<ApiKeyStore> = Layer.effect(
         ),
       save: (key) => Effect.andThen(keys.set(key.id, key), ids.set(key.hash, key.id)),
       used: (organizationId, id, at) =>
-        Effect.flatMap(get(organizationId, id), (found) =>
-          Option.isNone(found) ? Effect.void : keys.set(id, new ApiKey({ ...found.value, lastUsedAt: at }))
-        )
+        // In one step, so that nothing that is committed meanwhile is undone.
+        keys.modify((rows) => {
+          const key = rows.get(id)
+          return key === undefined || key.organizationId !== organizationId
+            ? [undefined, []]
+            : [undefined, [[id, new ApiKey({ ...key, lastUsedAt: at })]]]
+        })
     })
   })
 )

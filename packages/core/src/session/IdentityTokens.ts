@@ -7,7 +7,7 @@
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type { MemberId } from "../member/Member.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
