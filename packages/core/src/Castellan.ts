@@ -6,6 +6,8 @@ import * as Mac from "effect/crypto/Mac"
 import type * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as AccessCarriers from "./access/AccessCarriers.ts"
+import * as Accesses from "./access/Accesses.ts"
 import * as Authentication from "./access/Authentication.ts"
 import * as ApiKeys from "./apikey/ApiKeys.ts"
 import * as Analyst from "./analyst/Analyst.ts"
@@ -30,6 +32,7 @@ import type { SessionTokens } from "./session/SessionTokens.ts"
 
 /** The use cases, with the analyst and the runner under them. */
 export type UseCases =
+  | Accesses.Accesses
   | Administration.Administration
   | Analyst.Analyst
   | ApiKeys.ApiKeys
@@ -68,9 +71,11 @@ const sessionTokens = ({
     Layer.provide(Mac.layerWebCrypto)
   )
 
+const accesses = Accesses.layer.pipe(Layer.provide(AccessCarriers.layer))
+
 /** Every use case, with runs carried out in this process. */
 export const layer = (options: CastellanOptions = {}): Layer.Layer<UseCases, never, Stores | Ports> =>
-  Layer.mergeAll(ApiKeys.layer, Authentication.layer, Chats.layer, Sessions.layer).pipe(
+  Layer.mergeAll(accesses, ApiKeys.layer, Authentication.layer, Chats.layer, Sessions.layer).pipe(
     Layer.provideMerge(InProcessRunner.layer(options)),
     Layer.provideMerge(Analyst.layer),
     Layer.provideMerge(Layer.mergeAll(ConnectorQueries.layer, Connectors.layer, Models.layer, RowPolicies.layer)),

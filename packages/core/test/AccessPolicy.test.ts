@@ -29,7 +29,8 @@ layer(layerCrypto)("AccessPolicy", (it) => {
       const other = { text: '{"tenant":"b"}', attributes: { tenant: "b" } }
       const empty = { text: "{}", attributes: {} }
       const maker = yield* Sample.principal(organization, { clientMetadata: metadata })
-      const key = maker.credential.id
+      const key = maker.key?.id
+      assert.isDefined(key)
       const access: Access = {
         isPublic: false,
         grants: [],

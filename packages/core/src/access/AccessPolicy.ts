@@ -15,7 +15,7 @@ import type { Principal } from "./Principal.ts"
 const rank: { readonly [Type in AccessType]: number } = { viewer: 1, editor: 2, owner: 3 }
 
 /** Whether a grant is still in force; at the very moment of its expiry it is not. */
-const inForce = (grant: Grant, now: DateTime.Utc): boolean =>
+export const inForce = (grant: Grant, now: DateTime.Utc): boolean =>
   grant.expiresAt === undefined || DateTime.isLessThan(now, grant.expiresAt)
 
 /** Whether the principal made the object, as far as making it counts for this kind of principal. */
@@ -32,7 +32,8 @@ const madeIt = (principal: Principal, access: Access): boolean => {
   return sameKey || (sameOwner && sameClient(creator.clientMetadata, principal.clientMetadata))
 }
 
-const appliesTo = (grant: Grant, principal: Principal): boolean =>
+/** Whether a grant counts for a principal: one of its roles has it, or, unless it is restricted, its member has. */
+export const appliesTo = (grant: Grant, principal: Principal): boolean =>
   grant.grantee._tag === "Role"
     ? principal.roles.some((role) => role.id === grant.grantee.id)
     : !principal.restricted && grant.grantee.id === principal.memberId
@@ -78,4 +79,42 @@ export const decide = (
     })
   }
   return allow("access", `${need.permission} and ${found} access`, { permission: need.permission, reach: found })
+}
+
+/** How long a principal owns an object. */
+export type Ownership =
+  | { readonly _tag: "None" }
+  | { readonly _tag: "Until"; readonly at: DateTime.Utc }
+  | { readonly _tag: "Lasting" }
+
+/** How long a principal owns an object: for good when it made it, or to the end of its longest grant as owner. */
+export const ownership = (principal: Principal, access: Access, now: DateTime.Utc): Ownership => {
+  if (madeIt(principal, access)) return { _tag: "Lasting" }
+  let end: DateTime.Utc | undefined
+  for (const grant of access.grants) {
+    if (grant.accessType !== "owner" || !inForce(grant, now) || !appliesTo(grant, principal)) continue
+    if (grant.expiresAt === undefined) return { _tag: "Lasting" }
+    end = end === undefined ? grant.expiresAt : DateTime.max(end, grant.expiresAt)
+  }
+  return end === undefined ? { _tag: "None" } : { _tag: "Until", at: end }
+}
+
+/** Whether nobody owns an object: nobody made it, and no grant as owner is in force. */
+const isOwnerless = (access: Access, now: DateTime.Utc): boolean =>
+  access.creator === undefined && !access.grants.some((grant) => grant.accessType === "owner" && inForce(grant, now))
+
+/**
+ * Whether a principal may change whom an object is shared with: an owner may. What nobody owns is shared by
+ * administrators, or it could never be shared at all.
+ */
+export const share = (
+  principal: Principal,
+  access: Access,
+  need: { readonly permission: Permission; readonly object: string },
+  now: DateTime.Utc
+): Decision => {
+  const decision = decide(principal, access, { ...need, access: "owner" }, now)
+  return decision._tag === "Deny" && decision.reason === "access" && principal.isAdmin && isOwnerless(access, now)
+    ? allow("administrator", `nobody owns this ${need.object}`, { permission: need.permission })
+    : decision
 }

@@ -25,20 +25,14 @@ import { type Identity, IdentityTokens } from "../session/IdentityTokens.ts"
 import type { Session } from "../session/Session.ts"
 import { isInForce } from "../session/SessionPolicy.ts"
 import { SessionTokens } from "../session/SessionTokens.ts"
+import { asciiBytes } from "../text/AsciiBytes.ts"
 import * as EffectiveRoles from "./EffectiveRoles.ts"
 import * as KeyAuthority from "./KeyAuthority.ts"
 import { Principal } from "./Principal.ts"
 
-/** The bytes of a value: an issued one is base64, so its characters are its bytes. */
-const bytesOf = (value: string): Uint8Array => {
-  const bytes = new Uint8Array(value.length)
-  for (let index = 0; index < value.length; index++) bytes[index] = value.charCodeAt(index)
-  return bytes
-}
-
-/** A digest in hexadecimal has the form of a hash by its making: it is not checked again on every request. */
+/** An issued value is base64. A digest in hexadecimal has the form of a hash by its making: it is not checked again on every request. */
 const hashWith = (digest: Digest.Digest["Service"], secret: Redacted.Redacted<string>): Effect.Effect<ApiKeyHash> =>
-  Effect.map(digest.digestHex(Digest.sha256, bytesOf(Redacted.value(secret))), (hex) =>
+  Effect.map(digest.digestHex(Digest.sha256, asciiBytes(Redacted.value(secret))), (hex) =>
     ApiKeyHash.make(hex, { disableChecks: true })
   )
 

@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { asciiBytes } from "../text/AsciiBytes.ts"
 import { ofSession, SessionClaims, toSession } from "./SessionClaims.ts"
 import { SessionTokens } from "./SessionTokens.ts"
 
@@ -25,8 +26,6 @@ const Claims = Schema.fromJsonString(SessionClaims)
 const encodeClaims = Schema.encodeSync(Claims)
 const decodeClaims = Schema.decodeUnknownResult(Claims)
 
-const encoder = new TextEncoder()
-
 /** The parts of a token that are signed, and its signature; nothing for another form of token. */
 const split = (token: string) => {
   const [first, payload, signature, ...rest] = token.split(".")
@@ -36,7 +35,7 @@ const split = (token: string) => {
   if (Result.isFailure(tag) || Result.isFailure(text)) return undefined
   // The last character of a base64 text can be written in several ways; one of them is ours.
   if (Base64Url.encode(tag.success) !== signature) return undefined
-  return { signed: encoder.encode(`${first}.${payload}`), tag: tag.success, text: text.success }
+  return { signed: asciiBytes(`${first}.${payload}`), tag: tag.success, text: text.success }
 }
 
 const make = Effect.fnUntraced(function* (current: Uint8Array, former: ReadonlyArray<Uint8Array>) {
@@ -51,7 +50,7 @@ const make = Effect.fnUntraced(function* (current: Uint8Array, former: ReadonlyA
     sign: (session) =>
       Effect.gen(function* () {
         const signed = `${header}.${Base64Url.encode(encodeClaims(ofSession(session)))}`
-        const tag = yield* Effect.orDie(mac.sign(signing, encoder.encode(signed)))
+        const tag = yield* Effect.orDie(mac.sign(signing, asciiBytes(signed)))
         return Redacted.make(`${signed}.${Base64Url.encode(tag)}`)
       }),
     read: Effect.fnUntraced(function* (token) {
