@@ -6,15 +6,19 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { creatorOf } from "../access/Access.ts"
+import type { Principal } from "../access/Principal.ts"
 import * as MemoryTable from "../memory/MemoryTable.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
 import * as Page from "../page/Page.ts"
+import { shownTo } from "../rowpolicy/RowVisibility.ts"
 import type { AgentId } from "./Agent.ts"
 import { type AgentRun, type AgentRunId, isEnded } from "./AgentRun.ts"
 
 /** Which runs of an agent a list holds: newest first. */
 export interface AgentRunQuery extends Page.OffsetPage {
-  readonly organizationId: OrganizationId
+  /** Only runs of its organization, and none that another end user's data started. */
+  readonly reader: Principal
   readonly agentId: AgentId
 }
 
@@ -46,7 +50,12 @@ export const layerMemory: Layer.Layer<AgentRunStore> = Layer.effect(
         ),
       list: (query) =>
         Effect.map(
-          table.where((run) => run.organizationId === query.organizationId && run.agentId === query.agentId),
+          table.where(
+            (run) =>
+              run.organizationId === query.reader.organizationId &&
+              run.agentId === query.agentId &&
+              shownTo(query.reader, creatorOf(run.principal))
+          ),
           (found) =>
             Page.counted(
               found.toSorted((a, b) => Page.newestFirst(position(a), position(b))),

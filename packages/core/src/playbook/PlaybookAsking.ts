@@ -59,3 +59,6 @@ export const make = Effect.map(Asking.make, (keepQuestion) =>
     return done
   })
 )
+
+/** What asking on behalf of a playbook needs. */
+export type Asks = Effect.Services<typeof make>

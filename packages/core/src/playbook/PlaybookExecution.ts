@@ -15,7 +15,6 @@ import { AssetStore } from "../asset/AssetStore.ts"
 import type { AuditTarget } from "../audit/AuditEvent.ts"
 import { UseCase } from "../audit/UseCase.ts"
 import type { ChatId } from "../chat/Chat.ts"
-import type { ChatStore } from "../chat/ChatStore.ts"
 import * as Transcript from "../chat/Transcript.ts"
 import { Connectors } from "../connector/Connectors.ts"
 import type { Delivery } from "../delivery/Delivery.ts"
@@ -80,18 +79,15 @@ const resumedAtOnce = 1000
 export const layer: Layer.Layer<
   PlaybookExecution,
   never,
+  | PlaybookAsking.Asks
   | AssetStore
-  | ChatStore
-  | Connectors
   | DeliveryStore
-  | Models
   | PlaybookRunner
   | PlaybookRunStore
   | PlaybookStore
   | ReportStore
   | RunLog
   | Runner
-  | SecureRandom.SecureRandom
   | UseCase
 > = Layer.effect(
   PlaybookExecution,

@@ -19,12 +19,10 @@ import { UseCase } from "../audit/UseCase.ts"
 import { Chats } from "../chat/Chats.ts"
 import { ChatStore } from "../chat/ChatStore.ts"
 import * as Transcript from "../chat/Transcript.ts"
-import type { Connectors } from "../connector/Connectors.ts"
 import { Delivery, DeliveryId, DeliveryStatus } from "../delivery/Delivery.ts"
 import { DeliveryStore } from "../delivery/DeliveryStore.ts"
 import { ExecutionFailed, type Failure, NoReport, TimedOut } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
-import type { Models } from "../model/Models.ts"
 import { Report, ReportId } from "../report/Report.ts"
 import { type ReportContent, reportOfRun } from "../report/ReportOfRun.ts"
 import { ReportStore } from "../report/ReportStore.ts"
@@ -61,17 +59,7 @@ const attempt = (run: PlaybookRun) => ({ action: "run", target: target(run) }) a
 export const layer: Layer.Layer<
   PlaybookRuns,
   never,
-  | Chats
-  | ChatStore
-  | Connectors
-  | DeliveryStore
-  | Models
-  | PlaybookRunStore
-  | ReportStore
-  | RunLog
-  | Runner
-  | SecureRandom.SecureRandom
-  | UseCase
+  PlaybookAsking.Asks | Chats | DeliveryStore | PlaybookRunStore | ReportStore | RunLog | Runner | UseCase
 > = Layer.effect(
   PlaybookRuns,
   Effect.gen(function* () {

@@ -16,12 +16,9 @@ import * as Option from "effect/Option"
 import { CurrentPrincipal, Principal } from "../access/Principal.ts"
 import type { AuditEntry, AuditTarget } from "../audit/AuditEvent.ts"
 import { UseCase } from "../audit/UseCase.ts"
-import type { ChatStore } from "../chat/ChatStore.ts"
-import type { Connectors } from "../connector/Connectors.ts"
 import { type Failure, PermissionDenied } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
 import { MemberStore } from "../member/MemberStore.ts"
-import type { Models } from "../model/Models.ts"
 import type { PlaybookConfiguration } from "../playbook/Playbook.ts"
 import * as PlaybookAsking from "../playbook/PlaybookAsking.ts"
 import { PlaybookRun, PlaybookRunId, PlaybookRunStatus, PlaybookRunTrigger } from "../playbook/PlaybookRun.ts"
@@ -70,17 +67,14 @@ const target = (schedule: Schedule): AuditTarget => ({ type: "playbook", id: sch
 export const layer: Layer.Layer<
   Schedules,
   never,
-  | ChatStore
-  | Connectors
+  | PlaybookAsking.Asks
   | MemberStore
-  | Models
   | PlaybookRunner
   | PlaybookRunStore
   | PlaybookStore
   | RoleStore
   | Runner
   | ScheduleStore
-  | SecureRandom.SecureRandom
   | UseCase
 > = Layer.effect(
   Schedules,
