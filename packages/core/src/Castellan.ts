@@ -13,6 +13,7 @@ import * as ApiKeys from "./apikey/ApiKeys.ts"
 import * as Analyst from "./analyst/Analyst.ts"
 import type { ChartRenderer } from "./asset/ChartRenderer.ts"
 import * as UseCase from "./audit/UseCase.ts"
+import * as Automation from "./Automation.ts"
 import * as Chats from "./chat/Chats.ts"
 import type { ConnectorDriver } from "./connector/ConnectorDriver.ts"
 import * as ConnectorQueries from "./connector/ConnectorQueries.ts"
@@ -37,6 +38,7 @@ export type UseCases =
   | Analyst.Analyst
   | ApiKeys.ApiKeys
   | Authentication.Authentication
+  | Automation.Automation
   | Chats.Chats
   | ConnectorQueries.ConnectorQueries
   | Connectors.Connectors
@@ -75,7 +77,8 @@ const accesses = Accesses.layer.pipe(Layer.provide(AccessCarriers.layer))
 
 /** Every use case, with runs carried out in this process. */
 export const layer = (options: CastellanOptions = {}): Layer.Layer<UseCases, never, Stores | Ports> =>
-  Layer.mergeAll(accesses, ApiKeys.layer, Authentication.layer, Chats.layer, Sessions.layer).pipe(
+  Automation.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(accesses, ApiKeys.layer, Authentication.layer, Chats.layer, Sessions.layer)),
     Layer.provideMerge(InProcessRunner.layer(options)),
     Layer.provideMerge(Analyst.layer),
     Layer.provideMerge(Layer.mergeAll(ConnectorQueries.layer, Connectors.layer, Models.layer, RowPolicies.layer)),
