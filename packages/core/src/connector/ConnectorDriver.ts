@@ -11,7 +11,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { RowFilter } from "../rowpolicy/RowPolicy.ts"
 import type { Connector, ConnectorSource, ConnectorType } from "./Connector.ts"
-import type { ResultTable } from "./ResultTable.ts"
+import type { ResultTable, Value } from "./ResultTable.ts"
 import type { TableSchema } from "./TableSchema.ts"
 
 /** The bounds of one statement. */
@@ -22,6 +22,8 @@ export interface QueryLimits {
   readonly maxRows: number
   /** Bytes of the encoded result that may come back; rows beyond are cut and `truncated` is set. */
   readonly maxBytes: number
+  /** Values of the statement's named parameters; only for a driver that declares `bindsParameters`. */
+  readonly parameters?: Readonly<Record<string, Value>>
 }
 
 /** The statement was refused before it ran: it writes, is not one statement, or reaches outside the source. */
@@ -100,6 +102,8 @@ export class ConnectorDriver extends Context.Service<
       source: ConnectorSource,
       secret: Redacted.Redacted<string> | undefined
     ) => Effect.Effect<void, ConnectorError>
+    /** Whether it binds the values of named parameters; where it does not, a statement that comes with some is refused. */
+    readonly bindsParameters?: boolean
     /** How it keeps row policies; absent where it cannot: a query that one applies to is then refused. */
     readonly rowFiltering?: RowFiltering
     /** Runs one read-only statement in the source's SQL dialect. */

@@ -42,6 +42,11 @@ export const layer: Layer.Layer<ConnectorQueries, never, ConnectorDriver | RowPo
     const store = yield* RowPolicyStore
     return ConnectorQueries.of({
       query: Effect.fn("ConnectorQueries.query")(function* (principal, connector, statement, limits) {
+        if (limits.parameters !== undefined && driver.bindsParameters !== true) {
+          return yield* new ConnectorError({
+            reason: new StatementRefused({ message: "this connector binds no parameters" })
+          })
+        }
         const policies = yield* store.list(connector.organizationId, connector.id)
         // Where no policy can apply, no statement needs to be taken apart.
         const unknownTables = RowAccess.applicable(principal, policies, undefined)

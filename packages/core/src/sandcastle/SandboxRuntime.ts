@@ -9,11 +9,13 @@
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { ResultTable } from "../connector/ResultTable.ts"
+import type { LibraryPath } from "../library/LibraryPath.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
 import type { SandcastleId } from "./Sandcastle.ts"
 import type { SandboxPath } from "./SandboxPath.ts"
@@ -53,9 +55,10 @@ export interface SandboxRequirement {
   readonly limits?: Partial<Record<LimitKind, Enforcement>>
 }
 
-/** A file that goes into a session. */
-export interface SandboxFile {
-  readonly path: SandboxPath
+/** A file of the library as a session holds it. */
+export interface LibraryFile {
+  /** Path below `library/`. */
+  readonly path: LibraryPath
   readonly content: Uint8Array
 }
 
@@ -64,8 +67,8 @@ export interface SandboxSpec {
   /** The tag of the session: opening one that is still there takes it up again. */
   readonly id: SandcastleId
   readonly organizationId: OrganizationId
-  /** What the session's library holds at first, by paths below `library/`. */
-  readonly library: ReadonlyArray<SandboxFile>
+  /** What the session's library holds at first. */
+  readonly library: ReadonlyArray<LibraryFile>
   /** Opening fails when the runtime offers less. */
   readonly require?: SandboxRequirement
 }
@@ -135,7 +138,10 @@ export const SandboxEntry = Schema.Struct({
 }).annotate({ identifier: "SandboxEntry" })
 export type SandboxEntry = typeof SandboxEntry.Type
 
-/** What became of one file of the library since a base. Renames are told as a deletion and an addition. */
+/**
+ * What became of one file of the library since a base. Renames are told as a deletion and an addition. Paths are as the
+ * session has them: whoever reads them checks them.
+ */
 export const LibraryEdit = Schema.TaggedUnion({
   Added: { path: Schema.String, content: Schema.Uint8Array },
   Modified: { path: Schema.String, content: Schema.Uint8Array },
@@ -194,8 +200,10 @@ export interface SandboxSession {
   readonly list: (path?: SandboxPath) => Effect.Effect<ReadonlyArray<SandboxEntry>, SandboxError>
   /** Removes a file. */
   readonly remove: (path: SandboxPath) => Effect.Effect<void, SandboxError>
-  /** What was done to the library since it held these files, in the order of the paths. */
-  readonly diff: (base: ReadonlyArray<SandboxFile>) => Effect.Effect<ReadonlyArray<LibraryEdit>, SandboxError>
+  /** Makes the library hold these files, and no others. */
+  readonly mountLibrary: (files: ReadonlyArray<LibraryFile>) => Effect.Effect<void, SandboxError>
+  /** What was done to the library since it held these files, in the order of the paths. Dotfiles are told as well. */
+  readonly diff: (base: ReadonlyArray<LibraryFile>) => Effect.Effect<ReadonlyArray<LibraryEdit>, SandboxError>
   readonly usage: Effect.Effect<SandboxUsage, SandboxError>
 }
 
@@ -233,3 +241,17 @@ export const lacking = (capabilities: SandboxCapabilities, required: SandboxRequ
   }
   return lacks
 }
+
+/** A deployment without sandboxes: nothing opens. */
+export const layerUnavailable: Layer.Layer<SandboxRuntime> = Layer.succeed(SandboxRuntime, {
+  capabilities: {
+    isolation: "none",
+    statefulPython: false,
+    realBash: false,
+    packages: [],
+    gentleInterrupt: false,
+    persistent: false,
+    limits: { cpu: "none", memory: "none", processes: "none", disk: "none", network: "none", time: "none" }
+  },
+  open: () => Effect.fail(new SandboxError({ reason: "unavailable", message: "this deployment has no sandboxes" }))
+})

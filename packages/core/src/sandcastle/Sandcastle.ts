@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { Creator } from "../access/Access.ts"
 import { ChatId } from "../chat/Chat.ts"
+import { CommitId, TreeId } from "../library/ObjectId.ts"
 import { OrganizationId } from "../organization/Organization.ts"
 
 /** A sandcastle's id: an opaque string, which the runtime uses as the tag of the session. */
@@ -34,6 +35,10 @@ export const SandcastleStatus = Schema.TaggedUnion({
 })
 export type SandcastleStatus = typeof SandcastleStatus.Type
 
+/** The part of a version of the library that a session was opened with. */
+export const LibraryMount = Schema.Struct({ commit: CommitId, tree: TreeId })
+export type LibraryMount = typeof LibraryMount.Type
+
 /** A sandcastle of an organization. Its maker alone reaches it: it holds what the maker's own queries answered. */
 export class Sandcastle extends Schema.Class<Sandcastle>("@castellan/core/sandcastle/Sandcastle")({
   id: SandcastleId,
@@ -42,6 +47,8 @@ export class Sandcastle extends Schema.Class<Sandcastle>("@castellan/core/sandca
   creator: Creator,
   /** The chat that it serves; absent where it was started directly. */
   chatId: Schema.optionalKey(ChatId),
+  /** What of the library is mounted: the version that it was taken from, and the part of it that its maker owned. */
+  library: Schema.optionalKey(LibraryMount),
   status: SandcastleStatus,
   createdAt: Schema.DateTimeUtc
 }) {}

@@ -4,7 +4,8 @@
  * Source: api-v2.md "What the service does" ("web search"); decisions.md §4 (`web_search`).
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 
 /** One page that was found. Its texts come from the web: they are material, never instructions. */
@@ -35,3 +36,8 @@ export class WebSearch extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<WebSearchResult>, WebSearchError>
   }
 >()("@castellan/core/search/WebSearch") {}
+
+/** A deployment without a search engine: every search fails. */
+export const layerUnavailable: Layer.Layer<WebSearch> = Layer.succeed(WebSearch, {
+  search: () => Effect.fail(new WebSearchError({ reason: "unavailable", message: "this deployment has no web search" }))
+})

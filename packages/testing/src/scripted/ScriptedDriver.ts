@@ -216,6 +216,7 @@ export const layer = (
 
       const driver = ConnectorDriver.of({
         types: ConnectorType.literals,
+        bindsParameters: true,
         probe: () =>
           options.unreachable === undefined
             ? Effect.void
