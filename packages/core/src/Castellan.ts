@@ -14,10 +14,12 @@ import * as Analyst from "./analyst/Analyst.ts"
 import type { ChartRenderer } from "./asset/ChartRenderer.ts"
 import * as UseCase from "./audit/UseCase.ts"
 import * as Automation from "./Automation.ts"
+import * as Changes from "./change/Changes.ts"
 import * as Chats from "./chat/Chats.ts"
 import type { ConnectorDriver } from "./connector/ConnectorDriver.ts"
 import * as ConnectorQueries from "./connector/ConnectorQueries.ts"
 import * as Connectors from "./connector/Connectors.ts"
+import * as FolderPolicies from "./folderpolicy/FolderPolicies.ts"
 import type { Stores } from "./memory/Stores.ts"
 import type { LanguageModels } from "./model/LanguageModels.ts"
 import * as Models from "./model/Models.ts"
@@ -27,6 +29,10 @@ import * as RowPolicies from "./rowpolicy/RowPolicies.ts"
 import * as InProcessRunner from "./run/InProcessRunner.ts"
 import { RunLimits } from "./run/RunLimits.ts"
 import type { Runner } from "./run/Runner.ts"
+import * as SandboxRuntime from "./sandcastle/SandboxRuntime.ts"
+import * as Sandcastles from "./sandcastle/Sandcastles.ts"
+import * as SandcastleSessions from "./sandcastle/SandcastleSessions.ts"
+import * as WebSearch from "./search/WebSearch.ts"
 import * as HmacSessionTokens from "./session/HmacSessionTokens.ts"
 import * as Sessions from "./session/Sessions.ts"
 import type { SessionTokens } from "./session/SessionTokens.ts"
@@ -39,12 +45,15 @@ export type UseCases =
   | ApiKeys.ApiKeys
   | Authentication.Authentication
   | Automation.Automation
+  | Changes.Changes
   | Chats.Chats
   | ConnectorQueries.ConnectorQueries
   | Connectors.Connectors
+  | FolderPolicies.FolderPolicies
   | Models.Models
   | RowPolicies.RowPolicies
   | Runner
+  | Sandcastles.Sandcastles
   | Sessions.Sessions
   | SessionTokens
   | UseCase.UseCase
@@ -62,6 +71,10 @@ export type Ports =
 export interface CastellanOptions extends InProcessRunner.InProcessRunnerOptions {
   /** Bounds of runs that differ from those of the context (`RunLimits`). */
   readonly limits?: Partial<RunLimits>
+  /** Where sandcastles have their sessions; without it, none can be started. */
+  readonly sandbox?: Layer.Layer<SandboxRuntime.SandboxRuntime>
+  /** What the web is searched with; without it, every search fails. */
+  readonly webSearch?: Layer.Layer<WebSearch.WebSearch>
   /** What session tokens are signed with; without it, a secret of this process that ends with it. */
   readonly sessionSecrets?: HmacSessionTokens.SessionSecrets
 }
@@ -75,13 +88,23 @@ const sessionTokens = ({
 
 const accesses = Accesses.layer.pipe(Layer.provide(AccessCarriers.layer))
 
+/** Sandcastles with their sessions in this process, swept once a minute. */
+const sandcastles = ({ sandbox }: CastellanOptions) =>
+  Sandcastles.layerSweeping.pipe(
+    Layer.provideMerge(Sandcastles.layer),
+    Layer.provide(SandcastleSessions.layer),
+    Layer.provide(sandbox ?? SandboxRuntime.layerUnavailable)
+  )
+
 /** Every use case, with runs carried out in this process. */
 export const layer = (options: CastellanOptions = {}): Layer.Layer<UseCases, never, Stores | Ports> =>
   Automation.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(accesses, ApiKeys.layer, Authentication.layer, Chats.layer, Sessions.layer)),
     Layer.provideMerge(InProcessRunner.layer(options)),
-    Layer.provideMerge(Analyst.layer),
+    Layer.provideMerge(Layer.mergeAll(Analyst.layer, sandcastles(options))),
+    Layer.provide(options.webSearch ?? WebSearch.layerUnavailable),
     Layer.provideMerge(Layer.mergeAll(ConnectorQueries.layer, Connectors.layer, Models.layer, RowPolicies.layer)),
+    Layer.provideMerge(Layer.mergeAll(Changes.layer, FolderPolicies.layer)),
     Layer.provideMerge(Administration.layer),
     Layer.provideMerge(UseCase.layer),
     Layer.provideMerge(sessionTokens(options)),

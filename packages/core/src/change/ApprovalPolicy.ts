@@ -12,6 +12,7 @@ import { shown } from "../folderpolicy/FolderPath.ts"
 import { decideAll, type Holder, owns } from "../folderpolicy/OwnersPolicy.ts"
 import { byFolder, type GoverningFolder, type PolicyTree } from "../folderpolicy/PolicyTree.ts"
 import { approversOf, type LiveMember, type Population } from "../folderpolicy/Population.ts"
+import type { LibraryPath } from "../library/LibraryPath.ts"
 import type { MemberId } from "../member/Member.ts"
 import type { Approval, Attribution } from "./Change.ts"
 
@@ -21,7 +22,7 @@ export interface Reviewed {
   /** Who pushed this revision. */
   readonly pusher: Attribution
   readonly gitRef: Approval["gitRef"]
-  readonly paths: ReadonlyArray<string>
+  readonly paths: ReadonlyArray<LibraryPath>
   readonly approvals: ReadonlyArray<Pick<Approval, "memberId" | "gitRef">>
 }
 

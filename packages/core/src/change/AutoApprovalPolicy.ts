@@ -11,8 +11,7 @@ import type { AutoApproval } from "../folderpolicy/FolderPolicy.ts"
 import { decideAll, type Holder } from "../folderpolicy/OwnersPolicy.ts"
 import { byFolder, type GoverningFolder } from "../folderpolicy/PolicyTree.ts"
 import { approversOf, isOrphaned, type Population } from "../folderpolicy/Population.ts"
-import * as PathGlob from "../folderpolicy/PathGlob.ts"
-import * as Result from "effect/Result"
+import * as PathGlob from "../library/PathGlob.ts"
 import type { Reviewed, Situation } from "./ApprovalPolicy.ts"
 
 /** Why a policy makes no exceptions, or undefined where it may. */
@@ -27,17 +26,14 @@ const brokenness = (folder: GoverningFolder, population: Population): string | u
 const isFor = (exception: AutoApproval, holder: Pick<Holder, "roles">): boolean =>
   exception.authorRoles.length === 0 || exception.authorRoles.some((role) => holder.roles.has(role))
 
-/** The first path that none of the exceptions covers. A pattern that is none matches nothing (A41). */
+/** The first path, by name, that none of the exceptions covers. A pattern that is none matches nothing (A41). */
 const uncovered = (
   exceptions: ReadonlyArray<AutoApproval>,
   paths: ReadonlyArray<Reviewed["paths"][number]>
 ): string | undefined => {
-  const globs = exceptions.flatMap(({ pathGlobs }) =>
-    pathGlobs.flatMap((text) =>
-      Result.match(PathGlob.parse(text), { onFailure: () => [], onSuccess: (glob) => [glob] })
-    )
-  )
-  return paths.find((path) => !globs.some((glob) => PathGlob.matches(glob, path)))
+  const globs = exceptions.flatMap(({ pathGlobs }) => pathGlobs.flatMap(PathGlob.ifValid))
+  const open = paths.filter((path) => !globs.some((glob) => PathGlob.matches(glob, path)))
+  return open.toSorted()[0]
 }
 
 /**

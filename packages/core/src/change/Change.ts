@@ -47,8 +47,8 @@ export const Attribution = Schema.TaggedUnion({
 export type Attribution = typeof Attribution.Type
 
 /** What a changeset does to one path: the counts, and the text of it in git's format. */
-export const FileChange = Schema.Struct({ diff: Diff, patch: Schema.String })
-export type FileChange = typeof FileChange.Type
+export const FilePatch = Schema.Struct({ diff: Diff, patch: Schema.String })
+export type FilePatch = typeof FilePatch.Type
 
 /** One revision of a change. It is never changed; a revised change has one more. */
 export const Changeset = Schema.Struct({
@@ -62,7 +62,7 @@ export const Changeset = Schema.Struct({
   pusher: Attribution,
   /** Every path that it touches, each once, sorted; both ends of a rename. */
   paths: Schema.Array(LibraryPath),
-  files: Schema.Array(FileChange),
+  files: Schema.Array(FilePatch),
   createdAt: Schema.DateTimeUtc
 })
 export type Changeset = typeof Changeset.Type
@@ -88,7 +88,10 @@ export const Merge = Schema.Struct({
   commit: CommitId,
   at: Schema.DateTimeUtc,
   /** Whether a folder's own exception approved it, and nobody. */
-  automatic: Schema.Boolean
+  automatic: Schema.Boolean,
+  /** The approvals that counted then in the folder furthest from its number, and that number. */
+  approvals: Schema.Int,
+  required: Schema.Int
 })
 export type Merge = typeof Merge.Type
 

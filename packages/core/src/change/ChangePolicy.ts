@@ -12,8 +12,8 @@ import type { Principal } from "../access/Principal.ts"
 import { decideAll, type Holder, holderOf, owns } from "../folderpolicy/OwnersPolicy.ts"
 import { byFolder, type PolicyTree } from "../folderpolicy/PolicyTree.ts"
 import type { Permission } from "../role/Permission.ts"
-import { decideApproval, type Situation } from "./ApprovalPolicy.ts"
-import type { Approval, Change, FileChange } from "./Change.ts"
+import { decideApproval, type Reviewed, type Situation } from "./ApprovalPolicy.ts"
+import type { Approval, Change, ChangeConflict, Changeset, FilePatch } from "./Change.ts"
 import { ChangeEvent, transition } from "./ChangeState.ts"
 import type * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
@@ -31,14 +31,31 @@ const isAuthor = (principal: Pick<Principal, "memberId">, change: Concerned): bo
 export const visible = (tree: PolicyTree, holder: Holder, change: Concerned): boolean =>
   holder.isAdmin || isAuthor(holder, change) || byFolder(tree, change.paths).some(([folder]) => owns(folder, holder))
 
-/** The part of a change that a holder is shown: that of the paths they own, at both ends. */
+/** The paths that one file of a changeset is about: both ends of a rename. */
+const pathsOf = ({ diff }: FilePatch): ReadonlyArray<string> =>
+  [diff.oldPath, diff.newPath].filter((path) => path !== "")
+
+/** What a holder is shown of a changeset: what it does to the paths they own, and all of it where they pushed it. */
 export const shownFiles = (
   tree: PolicyTree,
   holder: Holder,
-  files: ReadonlyArray<FileChange>,
-  pathsOf: (file: FileChange) => ReadonlyArray<string>
-): ReadonlyArray<FileChange> =>
-  holder.isAdmin ? files : files.filter((file) => pathsOf(file).every((path) => owns(tree.governing(path), holder)))
+  changeset: Pick<Changeset, "pusher" | "files">
+): ReadonlyArray<FilePatch> =>
+  holder.isAdmin || (changeset.pusher._tag === "Member" && changeset.pusher.memberId === holder.memberId)
+    ? changeset.files
+    : changeset.files.filter((file) => pathsOf(file).every((path) => owns(tree.governing(path), holder)))
+
+/** What a holder is shown of conflicts: what both sides have, on the paths they own; elsewhere that there is one. */
+export const shownConflicts = (
+  tree: PolicyTree,
+  holder: Holder,
+  conflicts: ReadonlyArray<ChangeConflict>
+): ReadonlyArray<ChangeConflict> =>
+  conflicts.map(({ path, view }) =>
+    holder.isAdmin || owns(tree.governing(path), holder)
+      ? { path, view }
+      : { path, view: `${path}: this change and the library contradict each other\n` }
+  )
 
 /** Whether a principal may see a change: it must be there for it, and reading needs its permission. */
 export const decideRead = (tree: PolicyTree, principal: Principal, change: Concerned): Decision => {
@@ -84,11 +101,7 @@ export const decideSubmit = (principal: Principal, change: Concerned): Decision 
 }
 
 /** Approving: the permission, authority over every path, and another hand than the author's where that is asked. */
-export const decideApprove = (
-  situation: Situation,
-  principal: Principal,
-  change: Parameters<typeof decideApproval>[0]
-): Decision => {
+export const decideApprove = (situation: Situation, principal: Principal, change: Reviewed): Decision => {
   const permission = requires(principal, "library:approve")
   return permission._tag === "Deny" ? permission : decideApproval(change, situation, holderOf(principal))
 }
@@ -103,7 +116,7 @@ export interface Capabilities {
 }
 
 /** A change as the rules about approvals read it. */
-export const reviewedOf = (change: Change): Parameters<typeof decideApproval>[0] => ({
+export const reviewedOf = (change: Change): Reviewed => ({
   author: change.author,
   pusher: change.changeset.pusher,
   gitRef: change.gitRef,

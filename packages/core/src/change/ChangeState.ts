@@ -12,12 +12,11 @@ import * as Schema from "effect/Schema"
 import { MemberId } from "../member/Member.ts"
 import { Change, ChangeConflict, ChangeStatus, Merge } from "./Change.ts"
 
-/** Where a changeset puts its change, first or revised. */
+/** Where a changeset puts its change, first or revised. What an exception approves is open, and merged at once. */
 export const Outcome = Schema.TaggedUnion({
   Draft: {},
   Open: {},
-  Reserved: { conflicts: Schema.Array(ChangeConflict) },
-  Approved: { merge: Merge }
+  Reserved: { conflicts: Schema.Array(ChangeConflict) }
 })
 export type Outcome = typeof Outcome.Type
 
@@ -60,15 +59,10 @@ export class ChangeRefusal extends Schema.TaggedError<ChangeRefusal>()("ChangeRe
   }
 }
 
-/** Whether a changeset that conflicts, is a draft, or was approved by a folder's own exception, makes it so. */
-export const outcomeOf = (of: {
-  readonly draft: boolean
-  readonly conflicts: ReadonlyArray<ChangeConflict>
-  readonly merge: Merge | undefined
-}): Outcome => {
-  if (of.conflicts.length > 0) return Outcome.cases.Reserved.make({ conflicts: of.conflicts })
-  if (of.draft) return Outcome.cases.Draft.make({})
-  return of.merge === undefined ? Outcome.cases.Open.make({}) : Outcome.cases.Approved.make({ merge: of.merge })
+/** Where a changeset puts its change: what conflicts is reserved, whatever it was meant to be (A40). */
+export const outcomeOf = (draft: boolean, conflicts: ReadonlyArray<ChangeConflict>): Outcome => {
+  if (conflicts.length > 0) return Outcome.cases.Reserved.make({ conflicts })
+  return draft ? Outcome.cases.Draft.make({}) : Outcome.cases.Open.make({})
 }
 
 /** The status after an event at a moment. */

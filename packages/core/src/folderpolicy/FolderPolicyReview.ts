@@ -4,13 +4,12 @@
  *
  * Source: decisions.md §8; policy-cases A19, A21, A22, O11, O12.
  */
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { RoleId } from "../role/Role.ts"
 import { MemberId } from "../member/Member.ts"
 import { FolderPath, shown } from "./FolderPath.ts"
 import type { FolderPolicyTerms } from "./FolderPolicy.ts"
-import * as PathGlob from "./PathGlob.ts"
+import * as PathGlob from "../library/PathGlob.ts"
 import type { GoverningFolder, PolicyTree } from "./PolicyTree.ts"
 import { approversOf, isOrphaned, type Population } from "./Population.ts"
 
@@ -78,8 +77,8 @@ export const problemsOf = (terms: FolderPolicyTerms, population: Population): Re
     terms.autoApprove.flatMap(({ authorRoles }) => authorRoles)
   )
   for (const glob of terms.autoApprove.flatMap(({ pathGlobs }) => pathGlobs)) {
-    const parsed = PathGlob.parse(glob)
-    if (Result.isFailure(parsed)) problems.push(BadGlob.make({ glob, because: parsed.failure.because }))
+    const because = PathGlob.problem(glob)
+    if (because !== undefined) problems.push(BadGlob.make({ glob, because }))
   }
   return problems
 }

@@ -67,16 +67,18 @@ const named = 10
 
 /** Whether a holder owns every one of the paths: one that is not owned denies the whole (policy-cases O15). */
 export const decideAll = (tree: PolicyTree, holder: Holder, paths: ReadonlyArray<string>): Decision => {
-  if (holder.isAdmin) return allow("administrator", "an administrator owns every path", { paths: paths.length })
+  if (holder.isAdmin) return allow("administrator", "an administrator owns every path", { paths: new Set(paths).size })
   const folders: Array<string> = []
   const missing: Array<string> = []
+  let count = 0
   for (const [folder, within] of byFolder(tree, paths)) {
+    count += within.length
     if (owns(folder, holder)) folders.push(shown(folder.path))
     else missing.push(...within)
   }
   const first = missing.toSorted().slice(0, named)
   if (first[0] === undefined) {
-    return allow("ownership", "an owner of every path", { paths: paths.length, folders })
+    return allow("ownership", "an owner of every path", { paths: count, folders })
   }
   const others = missing.length - 1
   return deny(
@@ -84,7 +86,7 @@ export const decideAll = (tree: PolicyTree, holder: Holder, paths: ReadonlyArray
     `permission denied: OWNERS authority on every path is required, and is missing on ${first[0]}${
       others === 0 ? "" : ` and ${others} more`
     }`,
-    { paths: paths.length, missing: first, missingCount: missing.length }
+    { paths: count, missing: first, missingCount: missing.length }
   )
 }
 

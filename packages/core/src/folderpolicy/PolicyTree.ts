@@ -117,13 +117,13 @@ export const make = (policies: ReadonlyArray<KeptTerms>): PolicyTree => {
   }
 }
 
-/** The paths of a change by the folder that governs them, in the order of the folders' paths. */
+/** The paths of a change, each once, by the folder that governs them, in the order of the folders' paths. */
 export const byFolder = <Path extends string>(
   tree: PolicyTree,
-  paths: ReadonlyArray<Path>
+  paths: Iterable<Path>
 ): ReadonlyArray<readonly [folder: GoverningFolder, paths: ReadonlyArray<Path>]> => {
   const groups = new Map<GoverningFolder, Array<Path>>()
-  for (const path of paths) {
+  for (const path of new Set(paths)) {
     const folder = tree.governing(path)
     const group = groups.get(folder)
     if (group === undefined) groups.set(folder, [path])

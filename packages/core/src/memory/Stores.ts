@@ -14,6 +14,7 @@ import * as ChatStore from "../chat/ChatStore.ts"
 import * as ConnectorStore from "../connector/ConnectorStore.ts"
 import * as DeliveryStore from "../delivery/DeliveryStore.ts"
 import * as FolderPolicyStore from "../folderpolicy/FolderPolicyStore.ts"
+import * as LibraryStore from "../library/LibraryStore.ts"
 import * as MemberStore from "../member/MemberStore.ts"
 import * as ModelStore from "../model/ModelStore.ts"
 import * as OntologyStore from "../ontology/OntologyStore.ts"
@@ -49,6 +50,7 @@ export type Stores =
   | DeliveryStore.DeliveryStore
   | ExecutionStore.ExecutionStore
   | FolderPolicyStore.FolderPolicyStore
+  | LibraryStore.LibraryStore
   | MemberStore.MemberStore
   | ModelStore.ModelStore
   | OntologyStore.OntologyStore
@@ -82,6 +84,7 @@ export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
   DeliveryStore.layerMemory,
   ExecutionStore.layerMemory,
   FolderPolicyStore.layerMemory,
+  LibraryStore.layerMemory,
   MemberStore.layerMemory,
   ModelStore.layerMemory,
   OntologyStore.layerMemory,
