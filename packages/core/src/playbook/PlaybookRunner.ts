@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type { Failure } from "../error/Failure.ts"
 import type { PlaybookRun, PlaybookRunId } from "./PlaybookRun.ts"
 import { PlaybookRuns } from "./PlaybookRuns.ts"
@@ -30,14 +31,18 @@ export const layer: Layer.Layer<PlaybookRunner, never, PlaybookRuns> = Layer.eff
     const fibers = yield* FiberMap.make<PlaybookRunId, PlaybookRun, Failure>()
     return PlaybookRunner.of({
       start: (run) =>
-        Effect.map(
+        Effect.as(
           FiberMap.run(
             fibers,
             run.id,
             Effect.annotateLogs(runs.carryOut(run), { playbookRun: run.id, organization: run.organizationId }),
             { onlyIfMissing: true, startImmediately: true }
           ),
-          (fiber) => Fiber.join(fiber)
+          // The fiber that carries it out, whoever started it; without one it has ended, and answers as it did.
+          Effect.flatMap(
+            FiberMap.get(fibers, run.id),
+            Option.match({ onSome: (fiber) => Fiber.join(fiber), onNone: () => runs.carryOut(run) })
+          )
         )
     })
   })
