@@ -29,6 +29,7 @@ import { OntologyStore } from "../ontology/OntologyStore.ts"
 import { addUsage, type Run, type RunUsage } from "../run/Run.ts"
 import { RunLimits } from "../run/RunLimits.ts"
 import { RunLog } from "../run/RunLog.ts"
+import { WebSearch } from "../search/WebSearch.ts"
 import { historyOf } from "./History.ts"
 import { instructions } from "./Instructions.ts"
 import * as Message from "./Message.ts"
@@ -38,6 +39,7 @@ import * as Toolbox from "./Toolbox.ts"
 import { assetTools } from "./tools/AssetTools.ts"
 import { ontologyTools } from "./tools/OntologyTools.ts"
 import { sqlTools } from "./tools/SqlTools.ts"
+import { webTools } from "./tools/WebTools.ts"
 import { takeTurn } from "./Turn.ts"
 
 /** The analyst could not answer. The message is fit for the user. */
@@ -73,6 +75,7 @@ export const layer: Layer.Layer<
   | OntologyStore
   | RunLog
   | SecureRandom.SecureRandom
+  | WebSearch
 > = Layer.effect(
   Analyst,
   Effect.gen(function* () {
@@ -87,6 +90,7 @@ export const layer: Layer.Layer<
     const engine = yield* OntologyEngine
     const ontologies = yield* OntologyStore
     const log = yield* RunLog
+    const web = yield* WebSearch
     const limits = yield* RunLimits
     const random = yield* SecureRandom.SecureRandom
     const nextId = Effect.provideService(Uuid.next, SecureRandom.SecureRandom, random)
@@ -131,6 +135,7 @@ export const layer: Layer.Layer<
       const tools = [
         ...(run.tools.ontology ? ontologyTools(context, { engine, queries }) : []),
         ...(run.tools.sql ? sqlTools(context, { driver, queries }) : []),
+        ...(run.tools.webSearch ? webTools(context, web) : []),
         ...assetTools(context, { assets, charts })
       ]
       const messages = [...(yield* history(run)), ModelMessage.cases.Question.make({ text: run.question })]
