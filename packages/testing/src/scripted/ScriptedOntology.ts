@@ -1,7 +1,8 @@
 /**
  * A semantic model of fixed sources: for tests of whatever stands on the `OntologyEngine` port, without a compiler.
  *
- * Its language has one statement, `run: <source>`, which becomes `select * from <source>` on the source's connector.
+ * Its language has one statement, `run: <source>`, or `run: <source> -> <view>`, which becomes
+ * `select * from <source>` on the source's connector.
  */
 import type { OntologySource } from "@castellan/core/ontology/Ontology"
 import {
@@ -40,12 +41,15 @@ export const layer = (sources: ReadonlyArray<OntologySource> = [salesSource]): L
   Layer.succeed(OntologyEngine, {
     describe: (input) => Effect.succeed(sources.filter((source) => connectorOf(input, source) !== undefined)),
     prepare: Effect.fn("ScriptedOntology.prepare")(function* (input: OntologyInput, query: string) {
-      const name = /^\s*run:\s*([A-Za-z_]\w*)\s*$/u.exec(query)?.[1]
+      const [, name, view] = /^\s*run:\s*([A-Za-z_]\w*)\s*(?:->\s*([A-Za-z_]\w*)\s*)?$/u.exec(query) ?? []
       if (name === undefined) return yield* problem(1, "expected `run: <source>`")
       const source = sources.find((candidate) => candidate.name === name)
       const connector = source === undefined ? undefined : connectorOf(input, source)
       if (source === undefined || connector === undefined) {
         return yield* problem(6, `reference to undefined source ${name}`)
+      }
+      if (view !== undefined && !source.views.some((one) => one.name === view)) {
+        return yield* problem(query.indexOf("->") + 4, `${view} is not defined`)
       }
       const prepared: PreparedQuery = { connector, sql: `select * from ${source.name}` }
       return prepared
