@@ -2,7 +2,7 @@
  * What every store of API keys keeps to.
  */
 import { ApiKey, ApiKeyStatus, AssumedRoles } from "@castellan/core/apikey/ApiKey"
-import { ApiKeyStore } from "@castellan/core/apikey/ApiKeyStore"
+import { type ApiKeyQuery, ApiKeyStore } from "@castellan/core/apikey/ApiKeyStore"
 import { assert, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -38,7 +38,8 @@ export const suite = <E>(name: string, layer: Layer.Layer<ApiKeyStore, E>): void
           fullMemberAccess: true,
           clientMetadata: { text: '{"tenant":"a","n":1}', attributes: { tenant: "a", n: 1 } },
           expiresAt: DateTime.makeUnsafe("2031-02-03T04:05:06.789Z"),
-          rotatedFrom: [plain.id]
+          rotatedFrom: [plain.id],
+          ancestors: [plain.id]
         })
         yield* store.save(plain)
         yield* store.save(full)
@@ -71,6 +72,108 @@ export const suite = <E>(name: string, layer: Layer.Layer<ApiKeyStore, E>): void
         yield* store.save(changed)
         assert.isTrue(Option.isNone(yield* store.byHash(key.hash)))
         assertSame(yield* store.byHash(hash), Option.some(changed))
+      })
+    )
+
+    it.effect("finds a key by its id, in its own organization alone", () =>
+      Effect.gen(function* () {
+        const store = yield* ApiKeyStore
+        const [one, two, foreign] = [yield* sample(), yield* sample(), yield* sample()]
+        const ours = new ApiKey({ ...two, organizationId: one.organizationId })
+        yield* Effect.forEach([one, ours, foreign], store.save)
+        assertSame(yield* store.get(one.organizationId, one.id), Option.some(one))
+        assert.isTrue(Option.isNone(yield* store.get(one.organizationId, foreign.id)))
+        const found = yield* store.named(one.organizationId, [two.id, foreign.id, one.id, one.id])
+        assertSame(
+          found.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+          [one, ours].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        )
+        assertSame(yield* store.named(one.organizationId, []), [])
+      })
+    )
+
+    it.effect("K29: a use is noted without undoing what was committed meanwhile", () =>
+      Effect.gen(function* () {
+        const store = yield* ApiKeyStore
+        const key = yield* sample()
+        yield* store.save(key)
+        const at = DateTime.makeUnsafe("2030-01-01T00:00:01.000Z")
+        yield* store.used(key.organizationId, key.id, at)
+        assertSame(yield* store.byHash(key.hash), Option.some(new ApiKey({ ...key, lastUsedAt: at })))
+        const revoked = new ApiKey({ ...key, status: ApiKeyStatus.cases.Revoked.make({ at }) })
+        yield* store.save(revoked)
+        yield* store.used(key.organizationId, key.id, at)
+        assertSame(yield* store.byHash(key.hash), Option.some(new ApiKey({ ...revoked, lastUsedAt: at })))
+        // Neither an unknown key nor one of another organization.
+        const other = yield* sample()
+        yield* store.used(other.organizationId, key.id, DateTime.makeUnsafe("2031-01-01T00:00:00.000Z"))
+        yield* store.used(other.organizationId, other.id, at)
+        assertSame(yield* store.byHash(key.hash), Option.some(new ApiKey({ ...revoked, lastUsedAt: at })))
+        assert.isTrue(Option.isNone(yield* store.byHash(other.hash)))
+      })
+    )
+
+    it.effect("lists newest first, ties by id, in pages that neither repeat nor hide", () =>
+      Effect.gen(function* () {
+        const store = yield* ApiKeyStore
+        const organization = yield* Sample.organizationId
+        const owner = yield* Sample.member(organization)
+        const at = (second: number) => DateTime.makeUnsafe(Date.UTC(2030, 0, 1) + second * 1000)
+        const made = yield* Effect.forEach([3, 1, 2, 2, 1, 3, 2], (second) =>
+          Effect.map(Sample.key(owner, { createdAt: at(second) }), ({ apiKey }) => apiKey)
+        )
+        yield* Effect.forEach(made, store.save)
+        yield* store.save(yield* sample())
+        const expected = made.toSorted(
+          (a, b) => DateTime.toEpochMillis(b.createdAt) - DateTime.toEpochMillis(a.createdAt) || (a.id < b.id ? 1 : -1)
+        )
+        const seen: Array<ApiKey> = []
+        let slice = yield* store.list(organization, { limit: 3, includeRevoked: false })
+        seen.push(...slice.items)
+        const newer = yield* Sample.key(owner, { createdAt: at(9) })
+        yield* store.save(newer.apiKey)
+        while (slice.next !== undefined) {
+          slice = yield* store.list(organization, { limit: 3, includeRevoked: false, after: slice.next })
+          seen.push(...slice.items)
+        }
+        assertSame(seen, expected)
+      })
+    )
+
+    it.effect("lists what is asked for: by owner, by end user, with the revoked or without", () =>
+      Effect.gen(function* () {
+        const store = yield* ApiKeyStore
+        const organization = yield* Sample.organizationId
+        const [mine, yours] = [yield* Sample.member(organization), yield* Sample.member(organization)]
+        const client = { text: '{"tenant":"a","n":1}', attributes: { tenant: "a", n: 1 } }
+        const reordered = { text: '{"n":1,"tenant":"a"}', attributes: { n: 1, tenant: "a" } }
+        const other = { text: '{"tenant":"b","n":1}', attributes: { tenant: "b", n: 1 } }
+        const now = DateTime.makeUnsafe("2030-01-01T00:00:00.000Z")
+        const key = (owner: typeof mine, options?: Sample.KeyOptions) =>
+          Effect.tap(
+            Effect.map(Sample.key(owner, options), ({ apiKey }) => apiKey),
+            store.save
+          )
+        const plain = yield* key(mine)
+        const revoked = yield* key(mine, { status: ApiKeyStatus.cases.Revoked.make({ at: now }) })
+        const expired = yield* key(mine, { expiresAt: DateTime.makeUnsafe(0) })
+        const embedded = yield* key(mine, { clientMetadata: reordered })
+        yield* key(mine, { clientMetadata: other })
+        const foreign = yield* key(yours)
+        const ids = (query: Partial<ApiKeyQuery>) =>
+          Effect.map(store.list(organization, { limit: 10, includeRevoked: false, ...query }), ({ items }) =>
+            items.map((item) => item.id).toSorted()
+          )
+        const all = yield* ids({})
+        assert.notInclude(all, revoked.id)
+        assert.strictEqual(all.length, 5)
+        assert.strictEqual((yield* ids({ includeRevoked: true })).length, 6)
+        assert.deepStrictEqual(yield* ids({ owners: [yours.id] }), [foreign.id])
+        assert.deepStrictEqual(yield* ids({ owners: [] }), [])
+        assert.deepStrictEqual(yield* ids({ exceptOwners: [mine.id] }), [foreign.id])
+        assert.deepStrictEqual(yield* ids({ owners: [mine.id, yours.id], exceptOwners: [mine.id] }), [foreign.id])
+        assert.deepStrictEqual(yield* ids({ client }), [embedded.id])
+        assert.includeMembers(yield* ids({ owners: [mine.id] }), [plain.id, expired.id, embedded.id])
       })
     )
   })
