@@ -27,8 +27,6 @@ export interface Hunk {
 
 type Lines = ReadonlyArray<string>
 
-const linesOf = (kind: HunkLine["kind"], lines: Lines): ReadonlyArray<HunkLine> => lines.map((text) => ({ kind, text }))
-
 const hunkOf = (before: Lines, after: Lines, changes: ReadonlyArray<LineChange>, context: number): Hunk | undefined => {
   const first = changes[0]
   const last = changes.at(-1)
@@ -38,16 +36,17 @@ const hunkOf = (before: Lines, after: Lines, changes: ReadonlyArray<LineChange>,
   const newStart = first.newStart - leading
   const oldEnd = Math.min(before.length, last.oldStart + last.oldLength + context)
   const lines: Array<HunkLine> = []
+  const add = (kind: HunkLine["kind"], texts: Lines): void => {
+    for (const text of texts) lines.push({ kind, text })
+  }
   let at = oldStart
   for (const change of changes) {
-    lines.push(
-      ...linesOf(" ", before.slice(at, change.oldStart)),
-      ...linesOf("-", before.slice(change.oldStart, change.oldStart + change.oldLength)),
-      ...linesOf("+", after.slice(change.newStart, change.newStart + change.newLength))
-    )
+    add(" ", before.slice(at, change.oldStart))
+    add("-", before.slice(change.oldStart, change.oldStart + change.oldLength))
+    add("+", after.slice(change.newStart, change.newStart + change.newLength))
     at = change.oldStart + change.oldLength
   }
-  lines.push(...linesOf(" ", before.slice(at, oldEnd)))
+  add(" ", before.slice(at, oldEnd))
   const newEnd = last.newStart + last.newLength + (oldEnd - last.oldStart - last.oldLength)
   return { oldStart, oldLength: oldEnd - oldStart, newStart, newLength: newEnd - newStart, lines }
 }

@@ -121,13 +121,12 @@ const mergeRegions = (
   const regions: Array<NumberRegion> = []
   let from: readonly [number, number, number] = [0, 0, 0]
   for (const to of [...cuts, [base.length, head.length, change.length] as const]) {
-    regions.push(
-      ...mergePiece({
-        base: base.slice(from[0], to[0]),
-        head: head.slice(from[1], to[1]),
-        change: change.slice(from[2], to[2])
-      })
-    )
+    const piece = {
+      base: base.slice(from[0], to[0]),
+      head: head.slice(from[1], to[1]),
+      change: change.slice(from[2], to[2])
+    }
+    for (const region of mergePiece(piece)) regions.push(region)
     from = to
   }
   return regions
@@ -164,8 +163,42 @@ const disputedMiddle = ({ base, change, head }: Versions): ReadonlyArray<NumberR
   ]
 }
 
-/** How many unchanged lines around an edit must be found on the other side. */
-const crossContext = 3
+/** How many unchanged lines around an edit must be found on the other side; fewer where edits are close. */
+const crossContexts = [3, 2, 1]
+
+/** Lines that occur once. */
+const single = (lines: ReadonlyArray<string>): ReadonlySet<string> => {
+  const once = new Set<string>()
+  const seen = new Set<string>()
+  for (const line of lines) {
+    if (seen.has(line)) once.delete(line)
+    else once.add(line)
+    seen.add(line)
+  }
+  return once
+}
+
+/**
+ * A text with the edits that made another one of their common base; nothing where one of them has no place there, or
+ * no line that tells its place from every other.
+ */
+const crossed = (
+  base: ReadonlyArray<string>,
+  other: ReadonlyArray<string>,
+  edits: ReadonlyArray<LineChange>,
+  text: ReadonlyArray<string>,
+  context: number
+): string | undefined => {
+  const hunks = hunksOf(base, other, edits, context)
+  const onceInBase = single(base)
+  const onceInText = single(text)
+  const isPlaced = hunks.every(({ lines }) =>
+    lines.some((line) => line.kind !== "+" && onceInBase.has(line.text) && onceInText.has(line.text))
+  )
+  if (!isPlaced) return undefined
+  const { lines, rejected } = applyHunks(text, hunks)
+  return rejected.length === 0 ? TextLines.join(lines) : undefined
+}
 
 /** Merges two versions of a text that come from the same one. */
 export const merge = (sides: MergeSides): Merge => {
@@ -208,13 +241,13 @@ export const merge = (sides: MergeSides): Merge => {
     )
   )
   const text = lines.map((line) => numbers.lineOf(line)).join("")
-  const crossed = [
-    applyHunks(texts.head, hunksOf(texts.base, texts.change, changeChanges, crossContext)),
-    applyHunks(texts.change, hunksOf(texts.base, texts.head, headChanges, crossContext))
-  ]
   const isAgreed =
     other !== undefined &&
     isSame(lines, other) &&
-    crossed.every((result) => result.rejected.length === 0 && TextLines.join(result.lines) === text)
+    crossContexts.some(
+      (context) =>
+        crossed(texts.base, texts.change, changeChanges, texts.head, context) === text &&
+        crossed(texts.base, texts.head, headChanges, texts.change, context) === text
+    )
   return isAgreed ? { _tag: "Clean", text } : conflict(disputedMiddle(versions))
 }

@@ -86,7 +86,7 @@ const fileDiff = (change: TreeChange, contents: BlobContents): FileDiff => {
       parts.push(
         `--- ${before === undefined ? oldName : quotedHeader(`a/${old}`)}\n`,
         `+++ ${after === undefined ? newName : quotedHeader(`b/${now}`)}\n`,
-        ...hunksOf(oldLines, newLines, changed).map(format)
+        hunksOf(oldLines, newLines, changed).map(format).join("")
       )
     }
   }

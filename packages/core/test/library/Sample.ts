@@ -1,6 +1,7 @@
 /** Trees and their contents from plain texts. */
 import { BlobContents, blobId } from "@castellan/core/library/Blob"
 import { type LibraryPath, parse } from "@castellan/core/library/LibraryPath"
+import type { BlobId } from "@castellan/core/library/ObjectId"
 import { empty, file, type Tree } from "@castellan/core/library/Tree"
 import * as TreeEdit from "@castellan/core/library/TreeEdit"
 import type { FileMode } from "@castellan/core/library/TreeObject"
@@ -38,3 +39,6 @@ export const contents = (...all: ReadonlyArray<Readonly<Record<string, Sample>>>
   BlobContents.of(
     all.flatMap((files) => Object.values(files).map((one) => [blobId(bytesOf(one)), bytesOf(one)] as const))
   )
+
+/** Contents that were loaded, and no others. */
+export const loaded = (entries: Iterable<readonly [BlobId, Uint8Array]>): BlobContents => BlobContents.of(entries)

@@ -49,9 +49,15 @@ export interface Versions {
   readonly change: string
 }
 
-/** Random versions. */
-export const versions = (random: Random): Versions => {
-  const line = alphabet(random)
+/** Lines as documents have them: nearly all of them distinct, with blank ones and closing ones between. */
+const prose =
+  (random: Random): (() => string) =>
+  () =>
+    random.chance(0.2) ? random.of(["", "", "}", "---"]) : `Sentence ${random.below(100_000)}`
+
+/** Random versions, of a document or of lines that may all be alike. */
+export const versions = (random: Random, isDocument = false): Versions => {
+  const line = isDocument ? prose(random) : alphabet(random)
   const base = Array.from({ length: random.of([0, 1, 3, 5, 8, 12, 20, 40, 60]) }, line)
   return {
     base: text(random, base),

@@ -1,0 +1,86 @@
+import { applyRejecting, hunksBetween, rejectFile } from "@castellan/core/library/Rejects"
+import { assert, describe, it } from "@effect/vitest"
+import { Option } from "effect"
+import * as Git from "./Git.ts"
+import { Random, seed } from "./Random.ts"
+import * as Texts from "./Texts.ts"
+
+const asPatch = (path: string, base: string, change: string): string => {
+  const hunks = rejectFile(path, hunksBetween(base, change)).split("\n").slice(1).join("\n")
+  return `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n${hunks}`
+}
+
+describe("Rejects", () => {
+  it("has git's header and the rejected hunks alone", () => {
+    const numbered = (from: number, to: number): Array<string> =>
+      Array.from({ length: to - from }, (_, index) => `line ${from + index}\n`)
+    const base = numbered(0, 30)
+    const head = base.with(3, "three\n")
+    const change = base.with(3, "drei\n").with(20, "zwanzig\n")
+    const edit = applyRejecting("docs/a b.md", { base: base.join(""), head: head.join(""), change: change.join("") })
+    assert.strictEqual(edit.text, head.with(20, "zwanzig\n").join(""))
+    assert.deepStrictEqual(
+      edit.reject,
+      Option.some(
+        [
+          "diff a/docs/a b.md b/docs/a b.md\t(rejected hunks)",
+          "@@ -1,7 +1,7 @@",
+          " line 0",
+          " line 1",
+          " line 2",
+          "-line 3",
+          "+drei",
+          " line 4",
+          " line 5",
+          " line 6",
+          ""
+        ].join("\n")
+      )
+    )
+  })
+
+  it("has nothing to say where every hunk applies", () => {
+    assert.deepStrictEqual(applyRejecting("a", { base: "a\nb\n", head: "a\nb\n", change: "a\nc\n" }), {
+      text: "a\nc\n",
+      reject: Option.none()
+    })
+  })
+
+  it(
+    "is what git apply --reject writes, and leaves the text that git leaves",
+    () =>
+      Git.inFolder(async (folder) => {
+        const random = new Random(seed())
+        // git says of a file without contents that it is to be made, or is gone: that is no edit.
+        const cases = Array.from({ length: 1500 }, () => Texts.versions(random))
+          .filter(({ base, change, head }) => base !== change && base !== "" && change !== "" && head !== "")
+          .slice(0, 800)
+        Git.write(
+          folder,
+          cases.flatMap(({ base, change, head }, index) => [
+            [`${index}/f`, head] as const,
+            [`${index}/patch`, asPatch("f", base, change)] as const
+          ])
+        )
+        // Each is a folder of its own outside of any repository, where git applies a patch to files alone.
+        const script =
+          "i=$from; while [ $i -lt $to ]; do " +
+          "(cd $i && GIT_CEILING_DIRECTORIES=$PWD git apply --reject --whitespace=nowarn patch 2>log); echo $? >$i/code; i=$((i+1)); done"
+        await Git.shell(folder, script, cases.length)
+        let rejected = 0
+        for (const [index, versions] of cases.entries()) {
+          const edit = applyRejecting("f", versions)
+          const log = Git.read(folder, `${index}/log`) ?? ""
+          const told = `case ${index} of seed ${random.seed}: ${JSON.stringify(versions)} ${log}`
+          if (Option.isSome(edit.reject)) rejected++
+          assert.strictEqual(Option.getOrUndefined(edit.reject), Git.read(folder, `${index}/f.rej`), told)
+          // Where the base's last line has no line break, git joins it with the line that follows it in the head.
+          if (versions.base.endsWith("\n")) assert.strictEqual(edit.text, Git.read(folder, `${index}/f`), told)
+        }
+        assert.isAbove(cases.length, 500)
+        assert.isAbove(rejected, 200)
+        assert.isAbove(cases.length - rejected, 100)
+      }),
+    60_000
+  )
+})
