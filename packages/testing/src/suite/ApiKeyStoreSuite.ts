@@ -149,11 +149,11 @@ export const suite = <E>(name: string, layer: Layer.Layer<ApiKeyStore, E>): void
         const reordered = { text: '{"n":1,"tenant":"a"}', attributes: { n: 1, tenant: "a" } }
         const other = { text: '{"tenant":"b","n":1}', attributes: { tenant: "b", n: 1 } }
         const now = DateTime.makeUnsafe("2030-01-01T00:00:00.000Z")
-        const key = (owner: typeof mine, options?: Sample.KeyOptions) =>
-          Effect.tap(
-            Effect.map(Sample.key(owner, options), ({ apiKey }) => apiKey),
-            store.save
-          )
+        const key = Effect.fnUntraced(function* (owner: typeof mine, options?: Sample.KeyOptions) {
+          const { apiKey } = yield* Sample.key(owner, options)
+          yield* store.save(apiKey)
+          return apiKey
+        })
         const plain = yield* key(mine)
         const revoked = yield* key(mine, { status: ApiKeyStatus.cases.Revoked.make({ at: now }) })
         const expired = yield* key(mine, { expiresAt: DateTime.makeUnsafe(0) })

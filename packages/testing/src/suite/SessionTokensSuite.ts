@@ -106,7 +106,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<SessionTokens, E>): vo
           yield* Effect.flatMap(plain, (session) => SessionTokens.use((t) => t.sign(session)))
         )
         const [header = "", payload = "", signature = ""] = token.split(".")
-        const with_ = (algorithm: string) => Base64Url.encode(JSON.stringify({ alg: algorithm, typ: "JWT" }))
+        const headerOf = (algorithm: string) => Base64Url.encode(JSON.stringify({ alg: algorithm, typ: "JWT" }))
         const wrong = [
           "",
           ".",
@@ -114,9 +114,9 @@ export const suite = <E>(name: string, layer: Layer.Layer<SessionTokens, E>): vo
           "a.b.c",
           `${header}.${payload}`,
           `${header}.${payload}.`,
-          `${with_("none")}.${payload}.`,
-          `${with_("none")}.${payload}.${signature}`,
-          `${with_("HS384")}.${payload}.${signature}`,
+          `${headerOf("none")}.${payload}.`,
+          `${headerOf("none")}.${payload}.${signature}`,
+          `${headerOf("HS384")}.${payload}.${signature}`,
           `${header}.${payload}.${signature}.`,
           `${header}.${payload}.${signature}=`,
           `${header}.${payload}=.${signature}`,
