@@ -1,0 +1,125 @@
+/**
+ * What every store of sandcastles keeps to.
+ */
+import type { Principal } from "@castellan/core/access/Principal"
+import type { Position } from "@castellan/core/page/Page"
+import { type Sandcastle, SandcastleStatus } from "@castellan/core/sandcastle/Sandcastle"
+import { type SandcastleQuery, SandcastleStore } from "@castellan/core/sandcastle/SandcastleStore"
+import { assert, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { layerCrypto } from "../fixture/Deployment.ts"
+import * as Sample from "../fixture/Sample.ts"
+import { sandcastle } from "../fixture/SandcastleSample.ts"
+import { assertSame } from "./Same.ts"
+
+const at = (iso: string): DateTime.Utc => DateTime.makeUnsafe(iso)
+
+const { Running, Stale, Stopped, Unknown } = SandcastleStatus.cases
+
+const noon = at("2030-05-05T12:00:00.000Z")
+const used = (lastUsedAt: DateTime.Utc) => ({ startedAt: at("2030-05-05T08:00:00.000Z"), lastUsedAt })
+const stopped = Stopped.make({ startedAt: at("2030-05-05T08:00:00.000Z"), releasedAt: noon, cause: "asked" })
+
+const kept = (one: Sandcastle) =>
+  Effect.as(
+    SandcastleStore.use((store) => store.save(one)),
+    one
+  )
+
+const listed = (reader: Principal, query: Partial<SandcastleQuery> = {}) =>
+  SandcastleStore.use((store) => store.list({ reader, status: "all", limit: 100, ...query }))
+
+const ids = (all: ReadonlyArray<Sandcastle>) => all.map(({ id }) => id)
+
+/** Runs the contract of `SandcastleStore` against an adapter. */
+export const suite = <E>(name: string, layer: Layer.Layer<SandcastleStore, E>): void => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`SandcastleStore (${name})`, (it) => {
+    const newMaker = Effect.flatMap(Sample.organizationId, (organization) => Sample.principal(organization))
+
+    it.effect("keeps a sandcastle in each state, and replaces it", () =>
+      Effect.gen(function* () {
+        const store = yield* SandcastleStore
+        const maker = yield* newMaker
+        const chatId = yield* Sample.chatId
+        for (const status of [Running.make(used(noon)), Stale.make(used(noon)), Unknown.make(used(noon)), stopped]) {
+          const one = yield* kept(yield* sandcastle(maker, { status, chatId }))
+          assertSame(yield* store.get(maker.organizationId, one.id), Option.some(one))
+          assertSame(yield* store.get((yield* newMaker).organizationId, one.id), Option.none())
+        }
+        assert.strictEqual((yield* listed(maker)).items.length, 4)
+      })
+    )
+
+    it.effect("lists the reader's own, by state", () =>
+      Effect.gen(function* () {
+        const maker = yield* newMaker
+        const colleague = yield* Sample.principal(maker.organizationId)
+        const client = { text: '{"tenant":"a"}', attributes: { tenant: "a" } }
+        const endUser = yield* Sample.principal(maker.organizationId, {
+          memberId: maker.memberId,
+          restricted: true,
+          clientMetadata: client
+        })
+        const [running, stale, unknown, gone] = yield* Effect.all([
+          sandcastle(maker, { status: Running.make(used(noon)), createdAt: at("2030-01-04T00:00:00.000Z") }),
+          sandcastle(maker, { status: Stale.make(used(noon)), createdAt: at("2030-01-03T00:00:00.000Z") }),
+          sandcastle(maker, { status: Unknown.make(used(noon)), createdAt: at("2030-01-02T00:00:00.000Z") }),
+          sandcastle(maker, { status: stopped, createdAt: at("2030-01-01T00:00:00.000Z") })
+        ])
+        const theirs = yield* sandcastle(endUser)
+        yield* Effect.forEach([gone, unknown, stale, running, theirs], kept)
+        assert.deepStrictEqual(ids((yield* listed(maker)).items), ids([running, stale, unknown, gone]))
+        const alive = yield* listed(maker, { status: "running" })
+        assert.deepStrictEqual(ids(alive.items), ids([running, stale, unknown]))
+        assert.deepStrictEqual(ids((yield* listed(maker, { status: "stopped" })).items), ids([gone]))
+        assert.deepStrictEqual(ids((yield* listed(colleague)).items), [])
+        // The same member, for an end user: only what was made for that end user.
+        assert.deepStrictEqual(ids((yield* listed(endUser)).items), ids([theirs]))
+      })
+    )
+
+    it.effect("pages by position: what arrives meanwhile neither repeats nor hides another", () =>
+      Effect.gen(function* () {
+        const maker = yield* newMaker
+        const made = yield* Effect.forEach(Array.from({ length: 7 }), (_, index) =>
+          Effect.flatMap(sandcastle(maker, { createdAt: at(`2030-01-0${1 + (index % 3)}T00:00:00.000Z`) }), kept)
+        )
+        const seen: Array<string> = []
+        let after: Position | undefined
+        do {
+          const page = yield* listed(maker, { limit: 3, ...(after === undefined ? {} : { after }) })
+          seen.push(...ids(page.items))
+          after = page.next
+          yield* Effect.flatMap(sandcastle(maker, { createdAt: at("2031-01-01T00:00:00.000Z") }), kept)
+        } while (after !== undefined)
+        const expected = made.toSorted(
+          (a, b) => DateTime.toEpochMillis(b.createdAt) - DateTime.toEpochMillis(a.createdAt) || (a.id < b.id ? 1 : -1)
+        )
+        assert.deepStrictEqual(seen, ids(expected))
+      })
+    )
+
+    it.effect("tells the sweep which were not used since a moment, that moment included, and not stopped", () =>
+      Effect.gen(function* () {
+        const store = yield* SandcastleStore
+        const maker = yield* newMaker
+        const other = yield* newMaker
+        const late = at("2030-05-05T12:00:00.001Z")
+        const [idle, stale, unknown, busy, gone] = yield* Effect.all([
+          sandcastle(maker, { status: Running.make(used(noon)) }),
+          sandcastle(other, { status: Stale.make(used(noon)) }),
+          sandcastle(maker, { status: Unknown.make(used(at("2030-05-05T11:00:00.000Z"))) }),
+          sandcastle(maker, { status: Running.make(used(late)) }),
+          sandcastle(maker, { status: stopped })
+        ])
+        yield* Effect.forEach([idle, stale, unknown, busy, gone], kept)
+        const ours = new Set<string>(ids([idle, stale, unknown, busy, gone]))
+        const found = ids(yield* store.idleSince(noon)).filter((id) => ours.has(id))
+        assert.deepStrictEqual(found.toSorted(), ids([idle, stale, unknown]).toSorted())
+      })
+    )
+  })
+}
