@@ -166,20 +166,19 @@ export const make = ({ library, merging, nextId, situations, store, versions }: 
         ? requires(principal, "library:propose")
         : decideRevise(situation.tree, principal, existing)
     )
+    const at = yield* DateTime.now
+    if (existing !== undefined) {
+      // Whatever the changeset turns out to be, the state has to allow one.
+      const event = ChangeEvent.cases.Revise.make({ outcome: outcomeOf(true, []) })
+      yield* allowed(transition(existing.status, event, at))
+    }
     const base = yield* baseOf(principal, proposal.base)
     const { all, files, tree } = yield* changed(principal, base.tree, parsed)
     const holder = OwnersPolicy.holderOf(principal)
     yield* enforce(OwnersPolicy.decideAll(situation.tree, holder, edited(all)))
 
-    const at = yield* DateTime.now
     const id = existing?.id ?? ChangeId.make(yield* nextId)
     const revision = (existing?.changesets.length ?? 0) + 1
-    if (existing !== undefined) {
-      // Whatever the changeset turns out to be, the state has to allow one.
-      const possible = transition(existing.status, ChangeEvent.cases.Revise.make({ outcome: outcomeOf(true, []) }), at)
-      yield* allowed(possible)
-    }
-
     const by = yield* merging.signature(organizationId, principal.memberId, at)
     const gitRef = yield* versions.commit(
       organizationId,

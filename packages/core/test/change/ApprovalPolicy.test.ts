@@ -1,6 +1,6 @@
 import type { Decision } from "@castellan/core/access/Decision"
 import { explain } from "@castellan/core/access/Explanation"
-import * as ApprovalPolicy from "@castellan/core/change/ApprovalPolicy"
+import type * as ApprovalPolicy from "@castellan/core/change/ApprovalPolicy"
 import { change } from "@castellan/testing/policy/Change"
 import { expectDecision } from "@castellan/testing/policy/ExpectDecision"
 import { folderPolicy } from "@castellan/testing/policy/FolderPolicy"
