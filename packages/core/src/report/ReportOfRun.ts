@@ -183,7 +183,7 @@ export const reportOfRun = (
     .map((message) => message.content)
     .join("\n\n")
   const answer = Markdown.parse(words)
-  if (answer.length === 0 && transcript.assets.length === 0) return Option.none()
+  if (answer.every((block) => block._tag === "Rule") && transcript.assets.length === 0) return Option.none()
   const [first] = answer
   const title = first?._tag === "Heading" ? oneLine(first.text) : ""
   const subject = excerpt(oneSpace(name) || title || "Report", subjectLength)

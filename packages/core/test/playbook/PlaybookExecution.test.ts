@@ -1,14 +1,11 @@
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { Chats } from "@castellan/core/chat/Chats"
 import { DeliveryStore } from "@castellan/core/delivery/DeliveryStore"
-import type { Failure } from "@castellan/core/error/Failure"
-import { Playbook, PlaybookId } from "@castellan/core/playbook/Playbook"
+import { PlaybookId } from "@castellan/core/playbook/Playbook"
 import { PlaybookExecution } from "@castellan/core/playbook/PlaybookExecution"
 import { PlaybookRunner } from "@castellan/core/playbook/PlaybookRunner"
 import { PlaybookRunStore } from "@castellan/core/playbook/PlaybookRunStore"
 import { Playbooks } from "@castellan/core/playbook/Playbooks"
-import { PlaybookStore } from "@castellan/core/playbook/PlaybookStore"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import * as Sample from "@castellan/testing/fixture/Sample"
@@ -17,45 +14,9 @@ import { calls, failing, says, ScriptedModel, stalling } from "@castellan/testin
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
-
-const refused = <A, R>(effect: Effect.Effect<A, Failure, R>) =>
-  Effect.map(Effect.flip(effect), (failure) => `${failure.code}: ${failure.message}`)
-
-const page = { limit: 20, offset: 0 }
+import { as, page, publish, ready, refused, run, runsOf } from "./PlaybookWorld.ts"
 
 const world = Deployment.layer({ script: () => says("# Sales\n\nUp **4 %**.") })
-
-/** A playbook of a principal that can be run. */
-const ready = Effect.fnUntraced(function* (principal: Principal) {
-  const playbooks = yield* Playbooks
-  const { id } = yield* as(principal)(playbooks.create)
-  return yield* as(principal)(
-    playbooks.update(id, {
-      name: "Weekly sales",
-      prompt: "How did sales go?",
-      emailAddresses: ["ann@example.org", "bob@example.org"],
-      chatChannelId: "C024BE91L",
-      taggedChatUserIds: ["U1"]
-    })
-  )
-})
-
-/** Lets everybody of the organization see a playbook. */
-const publish = (playbook: Playbook) =>
-  PlaybookStore.use((store) =>
-    store.save(new Playbook({ ...playbook, access: { ...playbook.access, isPublic: true } }))
-  )
-
-const run = (principal: Principal, id: PlaybookId) =>
-  PlaybookExecution.use((execution) => as(principal)(execution.run(id)))
-
-const runsOf = (principal: Principal, id: PlaybookId) =>
-  PlaybookExecution.use((execution) => as(principal)(execution.runs(id, page)))
 
 describe("PlaybookExecution.run", () => {
   it.effect("asks the prompt in a chat of its own and makes a report of the answer", () =>
@@ -238,9 +199,8 @@ describe("PlaybookExecution.run", () => {
     Effect.gen(function* () {
       const admin = Fixture.adminOf(yield* Fixture.tenant())
       const playbook = yield* ready(admin)
-      yield* ScriptedModel.use((model) => model.follow([says("  \n")]))
-      const failure = yield* Effect.flip(run(admin, playbook.id))
-      assert.strictEqual(failure.code, "no_report")
+      yield* ScriptedModel.use((model) => model.follow([says("---\n")]))
+      assert.strictEqual(yield* refused(run(admin, playbook.id)), "no_report: the run finished without a report")
       assert.strictEqual((yield* runsOf(admin, playbook.id)).items[0]?.run.status._tag, "Failed")
     }).pipe(Effect.provide(world))
   )
