@@ -4,10 +4,11 @@ import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 
 /**
- * Bytes that a browser may be asked to load, minified and compressed. They were 2,967 and 73,816 (nearly all of it
- * Effect's own) when these bounds were set, about a fifth above.
+ * Bytes that a browser may be asked to load, minified and compressed, about a fifth above what they were when these
+ * bounds were set: 2,967 and 102,558. Of the latter, 73,000 are Effect's own; the rest are the schemas of the 107
+ * operations, of which there were 12 when the bound was 88,000.
  */
-const budgets = { "client/Client.ts": 3_500, "client/EffectClient.ts": 88_000 }
+const budgets = { "client/Client.ts": 3_500, "client/EffectClient.ts": 123_000 }
 
 /** A module as a browser would load it. Nothing of Node's resolves for that platform: to need it fails the build. */
 const bundle = async (module: string) => {

@@ -39,13 +39,13 @@ export const GrantRequest = Schema.Struct({
   access_type: oneOf(AccessType.literals, accessTypeDescription),
   expires_at: Schema.optionalKey(moment("Until when it is shared; absent, for good"))
 })
-  .annotate({ message: "must be a JSON object" })
+  .annotate({ message: "must be a JSON object", description: "A share as it shall be: with either a member or a role" })
   .check(
     Schema.makeFilter(({ member_id, role_id }) => (member_id === undefined) !== (role_id === undefined), {
       message: granteeRule
     })
   )
-  .annotate({ identifier: "GrantRequest", description: "A share as it shall be: with either a member or a role" })
+  .annotate({ identifier: "GrantRequest" })
 export type GrantRequest = typeof GrantRequest.Type
 
 /** Everything that an object shall be shared by. */

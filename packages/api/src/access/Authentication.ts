@@ -9,13 +9,13 @@ import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { RateLimitExceededError, UnauthenticatedError } from "../error/ErrorEnvelope.ts"
 
-/** `Authorization: Bearer <key>`. */
-const bearer = HttpApiSecurity.bearer.pipe(
+/** `Authorization: Bearer <value>`. */
+export const bearer = HttpApiSecurity.bearer.pipe(
   HttpApiSecurity.annotate(
     OpenApi.Description,
-    "An API key, sent as `Authorization: Bearer <key>`. The key is shown once, when it is made; send it as it was issued."
+    "An API key or a token, sent as `Authorization: Bearer <value>`. A key is shown once, when it is made; send it as it was issued."
   ),
-  HttpApiSecurity.annotate(OpenApi.Format, "API key")
+  HttpApiSecurity.annotate(OpenApi.Format, "API key or JWT")
 )
 
 /**

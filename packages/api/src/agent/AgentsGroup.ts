@@ -10,7 +10,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Authentication } from "../access/Authentication.ts"
-import { actErrors, listErrors, readErrors, writeErrors } from "../error/OperationErrors.ts"
+import { actErrors, createErrors, listErrors, readErrors, writeErrors } from "../error/OperationErrors.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
 import { operation, reportingInput } from "../wire/Operation.ts"
 import { uuid } from "../wire/WireValue.ts"
@@ -33,7 +33,7 @@ const params = { id: uuid(AgentId, "The agent's id") }
 const create = HttpApiEndpoint.post("create", "/", {
   payload: CreateAgentRequest,
   success: AgentWire.pipe(HttpApiSchema.status(201)),
-  error: writeErrors
+  error: createErrors
 }).annotateMerge(operation("createAgent", "Create an agent", "Makes an agent. It needs `agent:write`."))
 
 const list = HttpApiEndpoint.get("list", "/", {

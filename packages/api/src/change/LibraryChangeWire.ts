@@ -27,11 +27,13 @@ export type LibraryDiffWire = typeof LibraryDiffWire.Type
 
 const titleRule = "must be a non-empty string of at most 50 characters"
 
-const title = Schema.String.annotate({ message: titleRule }).check(
+const title = Schema.String.annotate({
+  message: titleRule,
+  description: "The change's title, at most 50 characters; required for a new change"
+}).check(
   Schema.makeFilter((sent: string) => sent.trim() !== "" && Array.from(sent).length <= 50, { message: titleRule }),
   Schema.makeFilter((sent: string) => sent.isWellFormed() && !sent.includes("\0"), {
-    message: "must be well-formed Unicode without NUL characters",
-    description: "The change's title, at most 50 characters; required for a new change"
+    message: "must be well-formed Unicode without NUL characters"
   })
 )
 

@@ -8,7 +8,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Authentication } from "../access/Authentication.ts"
-import { actErrors, listErrors, readErrors, writeErrors } from "../error/OperationErrors.ts"
+import { actErrors, createErrors, listErrors, readErrors, writeErrors } from "../error/OperationErrors.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
 import { operation, reportingInput } from "../wire/Operation.ts"
 import { connectorIdInPath } from "../wire/WireValue.ts"
@@ -42,7 +42,7 @@ const types = HttpApiEndpoint.get("types", "/types", {
 const create = HttpApiEndpoint.post("create", "/", {
   payload: CreateConnectorRequest,
   success: ConnectorWire.pipe(HttpApiSchema.status(201)),
-  error: writeErrors
+  error: createErrors
 }).annotateMerge(
   operation(
     "createConnector",
@@ -54,7 +54,7 @@ const create = HttpApiEndpoint.post("create", "/", {
 const test = HttpApiEndpoint.post("test", "/test", {
   payload: TestConnectorRequest,
   success: ConnectorTestWire,
-  error: writeErrors
+  error: createErrors
 }).annotateMerge(
   operation(
     "testConnector",

@@ -36,5 +36,14 @@ export const writeErrors = [
   UnsupportedMediaTypeError
 ] as const
 
+/** Errors of an operation that makes something, or sets the one thing that there is, and finds nothing by an id. */
+export const createErrors = [
+  InvalidRequestError,
+  PermissionDeniedError,
+  ConflictError,
+  ContentTooLargeError,
+  UnsupportedMediaTypeError
+] as const
+
 /** Errors of an operation that waits for something to run. */
 export const runErrors = [...writeErrors, ExecutionFailedError, CancelledError, TimeoutError] as const

@@ -8,7 +8,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Authentication } from "../access/Authentication.ts"
 import { ConflictError, InvalidRequestError, NotFoundError, PermissionDeniedError } from "../error/ErrorEnvelope.ts"
-import { listErrors, writeErrors } from "../error/OperationErrors.ts"
+import { createErrors, listErrors } from "../error/OperationErrors.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
 import { operation, reportingInput } from "../wire/Operation.ts"
 import {
@@ -30,7 +30,7 @@ const list = HttpApiEndpoint.get("list", "/", { success: FolderPolicyListWire, e
 const save = HttpApiEndpoint.put("save", "/", {
   payload: SaveFolderPolicyRequest,
   success: FolderPolicyWire,
-  error: writeErrors
+  error: createErrors
 }).annotateMerge(
   operation(
     "saveFolderPolicy",

@@ -99,13 +99,16 @@ const ownerRule = "must have either member_id or role_id"
 
 /** An owner of a request. */
 export const OwnerRequest = Schema.Struct({ member_id: memberId, role_id: roleId })
-  .annotate({ message: "must be a JSON object" })
+  .annotate({
+    message: "must be a JSON object",
+    description: "Who owns a folder: either a member, or whoever holds a role"
+  })
   .check(
     Schema.makeFilter(({ member_id, role_id }) => (member_id === undefined) !== (role_id === undefined), {
       message: ownerRule
     })
   )
-  .annotate({ identifier: "OwnerRequest", description: "Who owns a folder: either a member, or whoever holds a role" })
+  .annotate({ identifier: "OwnerRequest" })
 export type OwnerRequest = typeof OwnerRequest.Type
 
 const roleIds = (description: string) => listOf(uuid(RoleId, "A role's id"), { maximum: 100 }, "role ids", description)

@@ -10,7 +10,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Authentication } from "../access/Authentication.ts"
-import { actErrors, listErrors, readErrors, writeErrors } from "../error/OperationErrors.ts"
+import { actErrors, createErrors, listErrors, readErrors, writeErrors } from "../error/OperationErrors.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
 import { operation, reportingInput } from "../wire/Operation.ts"
 import { SuccessWire } from "../wire/Outcome.ts"
@@ -48,7 +48,7 @@ const invite = HttpApiEndpoint.post("invite", "/invite", {
 const createServiceAccount = HttpApiEndpoint.post("createServiceAccount", "/service-accounts", {
   payload: CreateServiceAccountRequest,
   success: MemberWire.pipe(HttpApiSchema.status(201)),
-  error: writeErrors
+  error: createErrors
 }).annotateMerge(
   operation(
     "createServiceAccount",

@@ -5,10 +5,11 @@
  */
 import type { ErrorCode } from "@castellan/core/error/Failure"
 import type * as Schema from "effect/Schema"
+import { connectBody } from "../rpc/ConnectError.ts"
 import { type ErrorEnvelope, envelope } from "../error/ErrorEnvelope.ts"
 
 /** An answer that operations share. */
-interface ErrorResponse {
+export interface ErrorResponse {
   /** Its name in the document. */
   readonly name: string
   readonly description: string
@@ -68,7 +69,7 @@ export const errorResponses: Readonly<Record<string, ErrorResponse>> = {
   },
   "422": {
     name: "UnprocessableContent",
-    description: "The run ended without an answer",
+    description: "The run ended without an answer, or without a report",
     example: example("execution_failed", "the model did not answer")
   },
   "429": {
@@ -97,5 +98,56 @@ export const errorResponses: Readonly<Record<string, ErrorResponse>> = {
     name: "GatewayTimeout",
     description: "The run, or the request, went past its time limit",
     example: example("timeout", "The request timed out")
+  }
+}
+
+const connectExample = (code: ErrorCode, message: string): Schema.Json => {
+  const { code: connect, details, message: words } = connectBody(code, message)
+  return { code: connect, message: words, details: [...details] }
+}
+
+/** The shared answer of each status of the operations that speak the Connect protocol. */
+export const connectErrorResponses: Readonly<Record<string, ErrorResponse>> = {
+  "400": {
+    name: "ConnectBadRequest",
+    description: "The request is malformed, or the resource is not in a state that allows this",
+    example: connectExample("invalid_request", "payload: must be at most 16,384 bytes as JSON")
+  },
+  "401": {
+    name: "ConnectUnauthorized",
+    description: "The credential is missing, malformed, unknown, expired or revoked",
+    example: connectExample("unauthenticated", "invalid API key: API key not found")
+  },
+  "403": {
+    name: "ConnectForbidden",
+    description: "The caller may not do this",
+    example: connectExample("permission_denied", "permission denied: agent:trigger is required")
+  },
+  "404": {
+    name: "ConnectNotFound",
+    description: "There is no such resource, or the caller may not see it",
+    example: connectExample("not_found", "trigger not found")
+  },
+  "429": {
+    name: "ConnectTooManyRequests",
+    description: "Too many requests, or a budget is used up",
+    example: connectExample("rate_limit_exceeded", "Rate limit exceeded"),
+    headers: {
+      "retry-after": {
+        description: "Whole seconds until it is worth trying again",
+        schema: { type: "integer", minimum: 1 },
+        example: 1
+      }
+    }
+  },
+  "500": {
+    name: "ConnectInternalServerError",
+    description: "An unexpected error of the server; the request id leads to it in the server's log",
+    example: connectExample("internal", "Internal server error")
+  },
+  "504": {
+    name: "ConnectGatewayTimeout",
+    description: "The request went past its time limit",
+    example: connectExample("timeout", "The request timed out")
   }
 }

@@ -1,151 +1,86 @@
 /**
- * The examples of the OpenAPI document, as JSON: one conversation about flights, the same in every place. A test holds
- * each against its schema.
+ * The examples of the OpenAPI document, as JSON: one story, the same in every place. A test holds each against its
+ * schema.
  */
 import type * as Schema from "effect/Schema"
-
-const chatId = "01980c5e-7f3a-7c41-9a55-3d7f2f6a9b01"
-const questionCellId = "01980c5e-7f3a-7c41-9a55-3d7f2f6a9b02"
-const messageCellId = "01980c5e-7f3a-7c41-9a55-3d7f2f6a9b03"
-const queryCellId = "01980c5e-8a02-7b1d-8c40-51a9e5d0c204"
-const assetId = "01980c5e-9e11-7d20-b3a8-0c6f1f6f7a05"
-const model = "offline/analyst-1"
-const asked = "2026-03-02T09:30:00.000Z"
-const queried = "2026-03-02T09:30:00.120Z"
-const drawn = "2026-03-02T09:30:00.480Z"
-const question = "Which carriers flew the most flights?"
-const answer = "Southwest flew the most: **88,751** flights, then US Airways with 37,683 and American with 34,577."
-const signed = (format: string): string =>
-  `https://castellan.example/v2/assets/${assetId}?format=${format}&expires=1772444700&signature=q8rJ1vY6pH2dX0sB9uZkT3fWmNc5LeA7`
-
-const Usage = { input_tokens: 1_842, output_tokens: 96, tool_calls: 2 }
-
-const AssetFormat = { format: "png", media_type: "image/png", url: signed("png") }
-
-const Asset = {
-  id: assetId,
-  name: "Flights by carrier",
-  type: "chart",
-  url: signed("png"),
-  formats: [AssetFormat, { format: "svg", media_type: "image/svg+xml", url: signed("svg") }],
-  cell_id: queryCellId,
-  message_cell_id: messageCellId,
-  created_at: drawn
-}
-
-const Cell = {
-  id: queryCellId,
-  status: "completed",
-  created_at: queried,
-  type: "ontology_query",
-  query: "run: flights -> { group_by: carrier; aggregate: flight_count; order_by: flight_count desc; limit: 3 }",
-  code: "SELECT carrier, COUNT(*) AS flight_count FROM flights GROUP BY 1 ORDER BY 2 DESC LIMIT 3",
-  connector_id: 1,
-  title: "Flights by carrier",
-  dataframe_preview: "| carrier | flight_count |\n| --- | ---: |\n| WN | 88751 |\n| US | 37683 |\n| AA | 34577 |",
-  execution_time_ms: 41,
-  assets: [assetId]
-}
-
-const Tools = { connector_ids: [1], sql_enabled: true, python_enabled: false, ontology_enabled: true }
-
-const MetadataEvent = {
-  type: "metadata",
-  id: messageCellId,
-  created_at: asked,
-  model,
-  chat_id: chatId,
-  is_continuation: false
-}
-
-const TextEvent = { type: "text", text: "Southwest flew the most: **88,751** flights" }
-
-const ChatMessage = { role: "assistant", content: answer, created_at: asked, cell_id: messageCellId, assets: [Asset] }
-
-const ChatSummary = {
-  id: chatId,
-  summary: question,
-  timestamp: asked,
-  updated_at: drawn,
-  creator_email: "ada@example.com",
-  preview: question,
-  source: "api",
-  model,
-  is_running: false
-}
-
-const Chat = { id: chatId, model, summary: question, is_running: false, usage: Usage }
-
-const Connector = {
-  id: 1,
-  name: "flights",
-  type: "files",
-  description: "Flights of the United States, with carriers and airports",
-  created_at: "2026-03-01T08:00:00.000Z"
-}
-
-const Model = {
-  id: model,
-  model_id: 1,
-  provider: "offline",
-  name: "Offline analyst",
-  supports_fast_mode: false,
-  default: true
-}
+import { agentId, appId, automationExamples, playbookId, triggerId } from "./examples/AutomationExamples.ts"
+import { assetId, chatExamples, chatId, model, queryCellId } from "./examples/ChatExamples.ts"
+import { connectorExamples } from "./examples/ConnectorExamples.ts"
+import { identityExamples, memberId, roleId } from "./examples/IdentityExamples.ts"
+import { changeId, libraryExamples, sandcastleId } from "./examples/LibraryExamples.ts"
 
 /** An example of each schema, by its name in the document. */
 export const componentExamples: Readonly<Record<string, Schema.Json>> = {
-  Answer: {
-    id: messageCellId,
-    created_at: asked,
-    model,
-    response: answer,
-    chat_id: chatId,
-    assets: [Asset]
-  },
-  AskForm: { question, tools: JSON.stringify(Tools) },
-  AskRequest: { question, connector_ids: [1] },
-  Asset,
-  AssetEvent: { type: "asset", asset: Asset },
-  AssetFormat,
-  Cancellation: { cancelled: true },
-  Cell,
-  CellEvent: { type: "cell", cell: Cell },
-  CellList: { chat_id: chatId, cells: [Cell], has_more: false },
-  Chat,
-  ChatList: { chats: [ChatSummary], total_count: 1 },
-  ChatMessage,
-  ChatStreamEvent: TextEvent,
-  ChatSummary,
-  ChatView: {
-    chat: Chat,
-    messages: [{ role: "user", content: question, created_at: asked, cell_id: questionCellId }, ChatMessage],
-    assets: [Asset]
-  },
-  Connector,
-  ConnectorList: [Connector],
-  DoneEvent: { type: "done", status: "completed" },
-  Health: { status: "ok" },
-  MetadataEvent,
-  Model,
-  ModelList: { models: [Model] },
-  NotReady: { status: "unavailable" },
-  Readiness: { status: "ready" },
-  TextEvent,
-  Tools,
-  Usage
+  ...chatExamples,
+  ...connectorExamples,
+  ...identityExamples,
+  ...automationExamples,
+  ...libraryExamples
 }
 
-/** An example of each parameter, by its name. */
-export const parameterExamples: Readonly<Record<string, Schema.Json>> = {
-  id: chatId,
+/** Examples of parameters, by their names. */
+const byName: Readonly<Record<string, Schema.Json>> = {
+  action: "update",
+  agent_id: agentId,
+  cell_id: queryCellId,
+  "connect-protocol-version": "1",
+  "connect-timeout-ms": "10000",
+  cursor: "bmV4dA",
+  expires: 1_772_444_700,
+  format: "png",
+  from: "2026-03-01T00:00:00Z",
+  group_by: ["day", "model"],
+  hard_delete: false,
+  include_auto_approved: true,
+  include_revoked: true,
+  "last-event-id": "17",
   limit: 20,
+  member_id: memberId,
+  model,
   offset: 0,
+  outcome: "refused",
+  page_size: 50,
+  page_token: "bmV4dA",
+  path: "uploads/carriers.csv",
+  revision: 1,
+  role_id: roleId,
+  roleId,
+  scope: "personal",
   search_term: "carriers",
+  signature: "q8rJ1vY6pH2dX0sB9uZkT3fWmNc5LeA7",
   sort_by: "updated_at",
   sort_direction: "desc",
-  "last-event-id": "17",
-  format: "png",
-  expires: 1_772_444_700,
-  signature: "q8rJ1vY6pH2dX0sB9uZkT3fWmNc5LeA7"
+  status: "running",
+  status_filter: "deployed",
+  target_id: roleId,
+  target_type: "role",
+  trigger_id: triggerId,
+  until: "2026-04-01T00:00:00Z"
 }
+
+/** The id in the paths of each kind of thing. */
+const ids: Readonly<Record<string, Schema.Json>> = {
+  agents: agentId,
+  "api-keys": "01980c50-2b00-7a10-8c00-1f2e3d4c5b20",
+  apps: appId,
+  assets: assetId,
+  changes: changeId,
+  chats: chatId,
+  connectors: "1",
+  members: memberId,
+  playbooks: playbookId,
+  roles: roleId,
+  sandcastles: sandcastleId
+}
+
+/** Examples of parameters whose meaning depends on the path. */
+const byPath: Readonly<Record<string, Schema.Json>> = {
+  "/v2/changes status": ["open", "reserved"],
+  "/v2/folder-policies path": "docs",
+  "/v2/playbooks search_term": "week",
+  "/v2/sandcastles/{id}/files path": "uploads"
+}
+
+/** An example of a parameter, by its name and by the path of its operation; nothing where there is none. */
+export const parameterExample = (name: string, path: string): Schema.Json | undefined =>
+  name === "id" ? ids[path.split("/")[2] ?? ""] : (byPath[`${path} ${name}`] ?? byName[name])

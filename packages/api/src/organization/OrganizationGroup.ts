@@ -7,7 +7,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Authentication } from "../access/Authentication.ts"
-import { listErrors, writeErrors } from "../error/OperationErrors.ts"
+import { createErrors, listErrors } from "../error/OperationErrors.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
 import { operation, reportingInput } from "../wire/Operation.ts"
 import { OrganizationWire, UpdateOrganizationRequest } from "./OrganizationWire.ts"
@@ -23,7 +23,7 @@ const get = HttpApiEndpoint.get("get", "/", { success: OrganizationWire, error: 
 const update = HttpApiEndpoint.patch("update", "/", {
   payload: UpdateOrganizationRequest,
   success: OrganizationWire,
-  error: writeErrors
+  error: createErrors
 }).annotateMerge(
   operation(
     "updateOrganization",

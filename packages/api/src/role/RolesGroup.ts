@@ -9,7 +9,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Authentication } from "../access/Authentication.ts"
-import { actErrors, listErrors, readErrors, writeErrors } from "../error/OperationErrors.ts"
+import { actErrors, createErrors, listErrors, readErrors, writeErrors } from "../error/OperationErrors.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
 import { operation, reportingInput } from "../wire/Operation.ts"
 import { uuid } from "../wire/WireValue.ts"
@@ -32,7 +32,7 @@ const list = HttpApiEndpoint.get("list", "/", { success: RoleListWire, error: li
 const create = HttpApiEndpoint.post("create", "/", {
   payload: CreateRoleRequest,
   success: RoleWire.pipe(HttpApiSchema.status(201)),
-  error: writeErrors
+  error: createErrors
 }).annotateMerge(
   operation("createRole", "Create a role", "Makes a role without a permission. It needs the permission `role:write`.")
 )

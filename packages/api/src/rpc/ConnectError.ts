@@ -94,7 +94,7 @@ const wireOf = <const Code extends ConnectCode>(code: Code, identifier: string, 
     code: Schema.Literal(code).annotate({ description: `One of Connect's codes: ${codes.join(", ")}` }),
     message: Schema.String.annotate({ description: "What went wrong, for people" }),
     details: Schema.Array(ConnectErrorDetail).annotate({ description: "Details, for programs; may be empty" })
-  }).annotate({ identifier, description })
+  }).annotate({ identifier, description, examples: [{ code, message: description, details: noDetails }] })
 
 /** A codec from Connect's body to an error of the domain, at Connect's status. */
 const asConnect = <const Code extends ConnectCode, E extends { readonly message: string }>(

@@ -13,6 +13,7 @@ import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
+import { bearer } from "../access/Authentication.ts"
 import * as InvalidRequestMessage from "../error/InvalidRequestMessage.ts"
 import { InternalConnect, InvalidArgument, ResourceExhausted, UnauthenticatedConnect } from "./ConnectError.ts"
 
@@ -60,12 +61,6 @@ export const refusal = (error: HttpApiError.HttpApiSchemaError): InvalidRequest 
       return undefined
   }
 }
-
-/** `Authorization: Bearer <key>`, as everywhere else, with errors of Connect's. */
-const bearer = HttpApiSecurity.bearer.pipe(
-  HttpApiSecurity.annotate(OpenApi.Description, "An API key or a token, sent as `Authorization: Bearer <value>`."),
-  HttpApiSecurity.annotate(OpenApi.Format, "API key")
-)
 
 /** The security of the webhook: a bearer value, which tells the principal. It is implemented by the server. */
 export class WebhookAuthentication extends HttpApiMiddleware.Service<

@@ -18,11 +18,10 @@ export const TriggerAgentRequest = Schema.Struct({
   triggerId: uuid(TriggerId, "The trigger's id"),
   payload: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.Json)
-      .annotate({ message: payloadRule })
+      .annotate({ message: payloadRule, description: "Context for the run, at most 16,384 bytes as JSON" })
       .check(
         Schema.makeFilter((payload) => new TextEncoder().encode(textOf(payload)).byteLength <= maximumBytes, {
-          message: payloadSizeRule,
-          description: "Context for the run, at most 16,384 bytes as JSON"
+          message: payloadSizeRule
         })
       )
   )

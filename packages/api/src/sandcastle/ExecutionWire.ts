@@ -145,16 +145,16 @@ export const QueryRequest = Schema.Struct({
     )
   )
 })
-  .annotate({ message: "must be a JSON object" })
+  .annotate({
+    message: "must be a JSON object",
+    description: "A query, in SQL or of the ontology, whose result becomes a dataframe of the Python session"
+  })
   .check(
     Schema.makeFilter(({ ontology_path, query }) => (query === undefined) !== (ontology_path === undefined), {
       message: queryRule
     })
   )
-  .annotate({
-    identifier: "QueryRequest",
-    description: "A query, in SQL or of the ontology, whose result becomes a dataframe of the Python session"
-  })
+  .annotate({ identifier: "QueryRequest" })
 export type QueryRequest = typeof QueryRequest.Type
 
 /** What a query came to. */

@@ -46,16 +46,16 @@ export const BudgetRequest = Schema.Struct({
   amount: integerBetween(1, Number.MAX_SAFE_INTEGER, "How much may be used up in a period"),
   period: oneOf(BudgetPeriod.literals, "How often the count begins again, at midnight UTC")
 })
-  .annotate({ message: "must be a JSON object" })
+  .annotate({
+    message: "must be a JSON object",
+    description: "A budget as it shall be: of a member, of a role, or, with neither, of the whole organization"
+  })
   .check(
     Schema.makeFilter(({ member_id, role_id }) => member_id === undefined || role_id === undefined, {
       message: scopeRule
     })
   )
-  .annotate({
-    identifier: "BudgetRequest",
-    description: "A budget as it shall be: of a member, of a role, or, with neither, of the whole organization"
-  })
+  .annotate({ identifier: "BudgetRequest" })
 export type BudgetRequest = typeof BudgetRequest.Type
 
 /** Every budget that the organization shall have. */

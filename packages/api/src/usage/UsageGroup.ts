@@ -7,7 +7,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Authentication } from "../access/Authentication.ts"
-import { listErrors, writeErrors } from "../error/OperationErrors.ts"
+import { createErrors, listErrors } from "../error/OperationErrors.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
 import { operation, reportingInput } from "../wire/Operation.ts"
 import { BudgetListWire, ReplaceBudgetsRequest } from "./BudgetWire.ts"
@@ -33,7 +33,7 @@ const listBudgets = HttpApiEndpoint.get("listBudgets", "/v2/budgets", {
 const replaceBudgets = HttpApiEndpoint.put("replaceBudgets", "/v2/budgets", {
   payload: ReplaceBudgetsRequest,
   success: BudgetListWire,
-  error: writeErrors
+  error: createErrors
 }).annotateMerge(
   operation(
     "replaceBudgets",
