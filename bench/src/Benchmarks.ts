@@ -6,6 +6,7 @@ import { coldStart } from "./cold-start/ColdStart.ts"
 import { fanOut } from "./fan-out/FanOut.ts"
 import { firstFrame } from "./first-frame/FirstFrame.ts"
 import { jsonRead } from "./json-read/JsonRead.ts"
+import { library } from "./library/Library.ts"
 
 /** Every benchmark. */
-export const benchmarks: ReadonlyArray<Benchmark> = [jsonRead, fanOut, firstFrame, coldStart]
+export const benchmarks: ReadonlyArray<Benchmark> = [jsonRead, fanOut, firstFrame, coldStart, library]

@@ -52,7 +52,7 @@ class Application {
     if (last !== undefined && oldLast !== undefined && before.at(-1) !== oldLast.text) {
       replaced[replaced.length - 1] = { text: oldLast.text, isPatched: true }
     }
-    this.image = [...this.image.slice(0, at), ...replaced, ...this.image.slice(at + before.length)]
+    this.image = this.image.slice(0, at).concat(replaced, this.image.slice(at + before.length))
     return true
   }
 

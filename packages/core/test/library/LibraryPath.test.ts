@@ -75,7 +75,7 @@ describe("LibraryPath", () => {
   })
 
   it("names the folders of a path, the nearest first", () => {
-    assert.deepStrictEqual(LibraryPath.ancestors(path("a/b/c")), ["a/b", "a", ""])
+    assert.deepStrictEqual(LibraryPath.ancestors(path("a/b/c")), [path("a/b"), path("a"), ""])
     assert.deepStrictEqual(LibraryPath.ancestors(path("a")), [""])
     assert.deepStrictEqual(LibraryPath.segments(path("a/b/c")), ["a", "b", "c"])
   })

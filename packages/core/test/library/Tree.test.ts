@@ -118,15 +118,10 @@ describe("TreeChange", () => {
       "Removed d/e",
       "Renamed c m/c"
     ])
-    assert.deepStrictEqual(TreeChange.touchedPaths(TreeChange.withRenames(TreeChange.changes(before, after))), [
-      "a",
-      "a/f",
-      "b/y",
-      "d",
-      "d/e",
-      "c",
-      "m/c"
-    ])
+    const touched: ReadonlyArray<string> = TreeChange.touchedPaths(
+      TreeChange.withRenames(TreeChange.changes(before, after))
+    )
+    assert.deepStrictEqual(touched, ["a", "a/f", "b/y", "d", "d/e", "c", "m/c"])
   })
 
   it("O5, M4 a rename has both its paths; names that stay go together first, and empty files tell nothing", () => {

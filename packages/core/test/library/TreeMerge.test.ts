@@ -113,8 +113,8 @@ describe("TreeMerge", () => {
       assert.deepStrictEqual(Tree.find(of.merge.tree, path), Tree.find(of.sides.head, path))
     }
     // Whoever files the merged tree sees the head's own work untouched.
-    for (const change of TreeChange.changes(of.sides.base, of.sides.head)) {
-      if (change._tag === "Added") assert.isDefined(Tree.find(of.merge.tree, change.path))
+    for (const one of TreeChange.changes(of.sides.base, of.sides.head)) {
+      if (one._tag === "Added") assert.isDefined(Tree.find(of.merge.tree, one.path))
     }
   })
 
@@ -207,10 +207,10 @@ describe("conflictView", () => {
       view(of),
       [
         "a.md: the head of the library and this change both edited the same lines",
-        ...["…", "3", "4", "5"],
-        ...["<<<<<<< head of the library", "head", "||||||| what the change started from", "o"],
-        ...["=======", "change", ">>>>>>> this change"],
-        ...["6", "7", "8", "…"],
+        "…\n3\n4\n5",
+        "<<<<<<< head of the library\nhead\n||||||| what the change started from\no",
+        "=======\nchange\n>>>>>>> this change",
+        "6\n7\n8\n…",
         "",
         "b.png: the head of the library and this change both changed this file, which is not text",
         ""

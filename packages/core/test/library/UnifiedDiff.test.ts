@@ -1,4 +1,5 @@
 import { blobId } from "@castellan/core/library/Blob"
+import type { Diff } from "@castellan/core/library/Diff"
 import * as Tree from "@castellan/core/library/Tree"
 import * as TreeChange from "@castellan/core/library/TreeChange"
 import { type UnifiedDiff, unifiedDiff } from "@castellan/core/library/UnifiedDiff"
@@ -37,7 +38,7 @@ describe("UnifiedDiff", () => {
   }
 
   it("counts and names what happened to each file", () => {
-    const row = (name: string, more: object): object => ({
+    const row = (name: string, more: Partial<Diff>): Diff => ({
       name,
       oldPath: name,
       newPath: name,
@@ -89,31 +90,31 @@ describe("UnifiedDiff", () => {
       const names = ["a", "b c", "d/e", "d/f.md", "é/ü", 'x"y', "z\tq".replace("\t", "'")] as const
       const sample = (of: string): Sample.Sample => ({ mode: random.chance(0.2) ? "100755" : "100644", contents: of })
       // All inputs in one repository, each in a folder of its own, and one patch for all of them.
-      const before: Record<string, Sample.Sample> = {}
-      const after: Record<string, Sample.Sample> = {}
+      const old: Record<string, Sample.Sample> = {}
+      const now: Record<string, Sample.Sample> = {}
       for (let count = 0; count < 300; count++) {
         for (const name of names) {
           const { base, change } = Texts.versions(random)
           const path = `${count}/${name}`
-          if (random.chance(0.8)) before[path] = sample(base)
-          if (random.chance(0.2)) after[`${path}.moved`] = sample(base)
-          else if (random.chance(0.8)) after[path] = sample(change)
+          if (random.chance(0.8)) old[path] = sample(base)
+          if (random.chance(0.2)) now[`${path}.moved`] = sample(base)
+          else if (random.chance(0.8)) now[path] = sample(change)
         }
       }
-      const diff = diffOf(before, after)
+      const diff = diffOf(old, now)
       assert.isTrue(diff.diffs.some(({ isRename }) => isRename))
       Git.git(folder, ["init", "-q"])
       Git.write(
         folder,
-        Object.entries(before).map(([path, one]) => [path, Sample.bytesOf(one)] as const)
+        Object.entries(old).map(([path, one]) => [path, Sample.bytesOf(one)] as const)
       )
       const index = (of: Files): string =>
         Array.from(Tree.files(Sample.tree(of)), ([path, { blob, mode }]) => `${mode} ${blob}\t${path}\0`).join("")
       Git.git(folder, ["add", "-A"])
-      Git.git(folder, ["update-index", "-z", "--index-info"], index(before))
-      assert.strictEqual(Git.git(folder, ["write-tree"]).trim(), Sample.tree(before).id)
+      Git.git(folder, ["update-index", "-z", "--index-info"], index(old))
+      assert.strictEqual(Git.git(folder, ["write-tree"]).trim(), Sample.tree(old).id)
       Git.git(folder, ["apply", "--cached", "--whitespace=nowarn", "-"], diff.raw)
-      assert.strictEqual(Git.git(folder, ["write-tree"]).trim(), Sample.tree(after).id, `seed ${random.seed}`)
+      assert.strictEqual(Git.git(folder, ["write-tree"]).trim(), Sample.tree(now).id, `seed ${random.seed}`)
       const numbers = Git.git(folder, ["apply", "--numstat", "-z", "-"], diff.raw)
         .split("\0")
         .filter((row) => row !== "")
