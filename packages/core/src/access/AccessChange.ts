@@ -85,12 +85,15 @@ export const checkNew = (
   return Result.succeed(wanted)
 }
 
-/** The grants as asked for, with those that are kept in the place of what was asked for their grantees. */
+/** The grants as asked for, each grant that is kept in the place of the one for its grantee; the others of them first. */
 const compose = (principal: Principal, current: Access, wanted: WantedAccess, kept: ReadonlyArray<Grant>): Access => {
-  const asked = wanted.grants
-    .filter((grant) => !kept.some((own) => sameGrantee(own.grantee, grant.grantee)))
-    .map((grant): Grant => present(current, grant) ?? { ...grant, grantedBy: principal.memberId })
-  return { ...current, isPublic: wanted.isPublic, grants: [...kept, ...asked] }
+  const unasked = kept.filter((own) => !wanted.grants.some((grant) => sameGrantee(own.grantee, grant.grantee)))
+  const asked = wanted.grants.map(
+    (grant): Grant =>
+      kept.find((own) => sameGrantee(own.grantee, grant.grantee)) ??
+      present(current, grant) ?? { ...grant, grantedBy: principal.memberId }
+  )
+  return { ...current, isPublic: wanted.isPublic, grants: [...unasked, ...asked] }
 }
 
 /** Whether something lasts longer than an ownership that ends. */

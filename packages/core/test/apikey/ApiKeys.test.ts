@@ -431,8 +431,8 @@ layer(Deployment.layer())("ApiKeys", (it) => {
         yield* saveMember(withRoles(owner, b, c))
         const next = yield* by(old.secret)(rotate(old.apiKey.id))
         assert.notStrictEqual(Redacted.value(next.secret), Redacted.value(old.secret))
-        const { assumedRoles, clientMetadata, expiresAt, fullMemberAccess, name, owner: of } = old.apiKey
-        assert.deepInclude(next.apiKey, { assumedRoles, clientMetadata, expiresAt, fullMemberAccess, name, owner: of })
+        const lasting = ["owner", "name", "clientMetadata", "fullMemberAccess", "expiresAt", "ancestors"] as const
+        for (const field of lasting) assert.deepStrictEqual(next.apiKey[field], old.apiKey[field], field)
         assert.deepStrictEqual(next.apiKey.assumedRoles, snapshot(a, b), "copied, not taken anew")
         assert.deepStrictEqual(next.apiKey.rotatedFrom, [old.apiKey.id])
         assert.strictEqual(next.retired.id, old.apiKey.id)
