@@ -139,12 +139,13 @@ export const layer: Layer.Layer<
           const current = yield* store.get(due.organizationId, due.playbookId)
           if (Option.isNone(current) || DateTime.isGreaterThan(current.value.nextDueAt, now)) return nothing
           const schedule = current.value
-          const next = fired(schedule, now)
+          const playbook = yield* playbooks.get(schedule.organizationId, schedule.playbookId)
+          const inForce = Option.isSome(playbook) && playbook.value.status._tag === "Deployed"
+          const next = inForce ? fired(schedule, now) : Option.none()
           yield* Option.isSome(next)
             ? store.save(next.value)
             : store.remove(schedule.organizationId, schedule.playbookId)
-          const playbook = yield* playbooks.get(schedule.organizationId, schedule.playbookId)
-          if (Option.isNone(playbook) || playbook.value.status._tag !== "Deployed") return nothing
+          if (!inForce) return nothing
           const begun = yield* begin(yield* queuedFor(schedule, principal, playbook.value.configuration))
           const isNew = yield* runs.open(begun.fired.run)
           return isNew ? { answer: Option.some(begun.fired), entries: begun.entries } : nothing
