@@ -23,6 +23,7 @@ const scene = Effect.gen(function* () {
     foreignAdmin: Fixture.adminOf(other),
     steward: yield* Fixture.someone(tenant, { roles: [steward, tenant.memberRole] }),
     host: yield* Fixture.someone(tenant, { roles: [host, tenant.memberRole] }),
+    doorkeeper: yield* Fixture.someone(tenant, { roles: [host] }),
     somebody: yield* Fixture.someone(tenant)
   }
 })
@@ -76,7 +77,7 @@ describe("Members", () => {
 
   it.effect("an invitation gives no role that the inviter does not hold, or may not assign", () =>
     Effect.gen(function* () {
-      const { analyst, host, other, somebody, steward, tenant } = yield* scene
+      const { analyst, doorkeeper, host, other, somebody, steward, tenant } = yield* scene
       const invite = (role?: string) =>
         failure(
           Members.use((members) => members.invite({ email: "x@acme.example", ...(role === undefined ? {} : { role }) }))
@@ -86,6 +87,11 @@ describe("Members", () => {
         ["a member, to an unknown role", as(somebody)(invite("nothing")), adminRequired],
         ["a host, to its own role", as(host)(invite("host")), adminRequired],
         ["a host, to admin", as(host)(invite("admin")), adminRequired],
+        [
+          "a doorkeeper, who is no member",
+          as(doorkeeper)(invite()),
+          "PermissionDenied: permission denied: you do not hold the role member"
+        ],
         [
           "a steward, to a role not held",
           as(steward)(invite(analyst.id)),
@@ -101,7 +107,7 @@ describe("Members", () => {
       ] as const
       for (const [name, attempt, expected] of cases) assert.strictEqual(yield* attempt, expected, name)
       assert.deepStrictEqual(yield* trail(tenant.organizationId), [
-        ...Array.from({ length: 6 }, () => "invite member refused"),
+        ...Array.from({ length: 7 }, () => "invite member refused"),
         "invite member"
       ])
     }).pipe(Effect.provide(deployment))

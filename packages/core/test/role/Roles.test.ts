@@ -72,6 +72,12 @@ describe("Roles", () => {
       assert.sameMembers(outcomes, ["succeeds", 'Conflict: a role named "twin" exists already'])
       assert.strictEqual(yield* as(admin)(failure(create("member"))), 'Conflict: a role named "member" exists already')
       assert.strictEqual(yield* as(foreignAdmin)(failure(create("twin"))), "succeeds")
+      const role = yield* Fixture.role(tenant.organizationId, { name: "single" })
+      assert.strictEqual(
+        yield* as(admin)(failure(Roles.use((roles) => roles.patch(role.id, { name: " twin", description: "d" })))),
+        'Conflict: a role named "twin" exists already'
+      )
+      assert.deepStrictEqual(yield* stored(role), Option.some(role))
       assert.deepStrictEqual(yield* trail(tenant.organizationId), ["create role"])
     }).pipe(Effect.provide(deployment))
   )

@@ -1,4 +1,7 @@
 import type { Principal } from "@castellan/core/access/Principal"
+import * as UseCase from "@castellan/core/audit/UseCase"
+import * as Stores from "@castellan/core/memory/Stores"
+import * as Administration from "@castellan/core/organization/Administration"
 import { type Budget, BudgetId, BudgetScope } from "@castellan/core/usage/Budget"
 import { type BudgetDraft, Budgets } from "@castellan/core/usage/Budgets"
 import { UsageStore } from "@castellan/core/usage/UsageStore"
@@ -7,10 +10,14 @@ import * as AdministrationSample from "@castellan/testing/fixture/Administration
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
-const deployment = Deployment.layer()
+/** Administration without the rest: there is nothing that a leap of the clock would wake. */
+const deployment = Administration.layer.pipe(
+  Layer.provideMerge(UseCase.layer),
+  Layer.provideMerge(Layer.mergeAll(Stores.layerMemory, Deployment.layerPorts(), Deployment.layerCrypto))
+)
 const { Member, Organization, Role } = BudgetScope.cases
 
 const scene = Effect.gen(function* () {
