@@ -1,12 +1,19 @@
 /** Fan-out on Castellan: `GET /v2/chats/{id}/stream`, over the run log. */
 import * as Authentication from "@castellan/core/access/Authentication"
 import { CurrentPrincipal } from "@castellan/core/access/Principal"
+import * as UseCase from "@castellan/core/audit/UseCase"
 import { ChatId } from "@castellan/core/chat/Chat"
+import * as UseCase from "@castellan/core/audit/UseCase"
 import * as Chats from "@castellan/core/chat/Chats"
 import * as Connectors from "@castellan/core/connector/Connectors"
 import { layerMemory } from "@castellan/core/memory/Stores"
 import * as Models from "@castellan/core/model/Models"
+import * as Administration from "@castellan/core/organization/Administration"
+import * as HmacSessionTokens from "@castellan/core/session/HmacSessionTokens"
+import * as HmacSessionTokens from "@castellan/core/session/HmacSessionTokens"
+import * as Budgets from "@castellan/core/usage/Budgets"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
+import * as ScriptedDriver from "@castellan/testing/scripted/ScriptedDriver"
 import * as ScriptedModel from "@castellan/testing/scripted/ScriptedModel"
 import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
@@ -15,8 +22,12 @@ import * as Playback from "./Playback.ts"
 import { commands } from "./Script.ts"
 
 const deployment = Layer.mergeAll(Authentication.layer, Chats.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Connectors.layer, Models.layer, Playback.layer)),
-  Layer.provideMerge(Layer.mergeAll(layerMemory, ScriptedModel.layer(), NodeCrypto.layer))
+  Layer.provideMerge(Layer.mergeAll(Budgets.layer, Connectors.layer, Models.layer, Playback.layer)),
+  Layer.provideMerge(UseCase.layer),
+  Layer.provideMerge(
+    Layer.mergeAll(layerMemory, ScriptedDriver.layer(), ScriptedModel.layer(), HmacSessionTokens.layerMemory)
+  ),
+  Layer.provideMerge(NodeCrypto.layer)
 )
 
 const pathOf = (id: ChatId): string => `/v2/chats/${id}/stream`

@@ -7,6 +7,7 @@ import {
   ExecutionFailed,
   type Failure,
   InvalidRequest,
+  type NoReport,
   NotFound,
   PermissionDenied,
   RateLimitExceeded,
@@ -156,7 +157,9 @@ describe("the boundary of a request", () => {
     }).pipe(Effect.provide(over(Layer.empty)), Effect.provideService(Readiness, Effect.succeed(false)))
   )
 
-  const failures: ReadonlyArray<readonly [failure: Failure, status: number, headers: Record<string, string>]> = [
+  const failures: ReadonlyArray<
+    readonly [failure: Exclude<Failure, NoReport>, status: number, headers: Record<string, string>]
+  > = [
     [new InvalidRequest({ message: "no" }), 400, {}],
     [new Unauthenticated({ message: "no" }), 401, { "www-authenticate": "Bearer" }],
     [new PermissionDenied({ message: "no" }), 403, {}],

@@ -176,7 +176,8 @@ describe("RunBroadcast", () => {
           Layer.succeed(RunLog, {
             append: () => Effect.void,
             read: () => Effect.die(new Error("the database is gone")),
-            follow: () => Stream.never
+            follow: () => Stream.never,
+            remove: () => Effect.void
           })
         )
       )

@@ -140,6 +140,8 @@ const columnOf = (column: typeof Column.Type): ColumnProfile => ({
 const driverOf = (tables: ReadonlyArray<TableProfile>) => {
   const failed = Effect.fail(new ConnectorError({ reason: new StatementFailed({ message: "no data" }) }))
   return Layer.succeed(ConnectorDriver, {
+    types: ["files"],
+    probe: () => failed,
     tables: () => Effect.succeed(tables.map(({ columns, name }) => ({ name, columns }))),
     describe: (_connector, statement) => {
       const table = tables.find(({ name }) => statement === `SELECT * FROM ${SqlName.quoted(name)}`)

@@ -47,6 +47,8 @@ const counting = (first: TableSchema | undefined) =>
     const asked = yield* Ref.make(0)
     const unavailable = new ConnectorError({ reason: new SourceUnavailable({ message: "the source is away" }) })
     const driver = Layer.succeed(ConnectorDriver, {
+      types: ["files"],
+      probe: () => Effect.fail(unavailable),
       tables: () =>
         Ref.update(asked, (count) => count + 1).pipe(
           Effect.andThen(Ref.get(table)),

@@ -23,7 +23,7 @@ import * as ExecutionOutput from "./ExecutionOutput.ts"
 import { end, ExecutionEvent } from "./ExecutionState.ts"
 import { ExecutionStore } from "./ExecutionStore.ts"
 import * as MediaType from "./MediaType.ts"
-import { type Dataframe, type ExecRequest, type SandboxError, type SandboxSession } from "./SandboxRuntime.ts"
+import { type Dataframe, type ExecRequest, type SandboxSession } from "./SandboxRuntime.ts"
 import type { SandcastleId } from "./Sandcastle.ts"
 import { SandcastleLimits } from "./SandcastleLimits.ts"
 import * as SandboxPath from "./SandboxPath.ts"
@@ -104,8 +104,8 @@ export const make = Effect.gen(function* () {
       execution: Execution,
       ended: (ending: Ending) => Effect.Effect<void>,
       principal: Principal
-    ) => Effect.Effect<A, E | SandboxError, R>
-  ): Effect.Effect<A, E | SessionUse.SandcastleFailure, R | CurrentPrincipal> =>
+    ) => Effect.Effect<A, E, R>
+  ): Effect.Effect<A, SessionUse.Told<E>, R | CurrentPrincipal> =>
     Effect.gen(function* () {
       const begun = yield* Ref.make(Option.none<Execution>())
       const how: SessionUse.How = {

@@ -30,6 +30,11 @@ export const noSession: Conflict = new Conflict({
   message: "the sandcastle's session does not answer: start it again"
 })
 
+/** How a use of a session fails: as its work does, with the sandbox's failures in the caller's terms. */
+export type Told<E> = Exclude<E, SandboxError> | SandcastleFailure
+
+const isToldAsIs = <E>(error: E): error is Exclude<E, SandboxError> => !(error instanceof SandboxError)
+
 /** A sandbox's failure as the caller is told of it. */
 export const failureOf = (error: SandboxError): SandcastleFailure => {
   switch (error.reason) {
@@ -104,12 +109,8 @@ export const make = Effect.gen(function* () {
   const use = <A, E, R>(
     id: SandcastleId,
     how: How,
-    work: (
-      session: SandboxSession,
-      sandcastle: Sandcastle,
-      principal: Principal
-    ) => Effect.Effect<A, E | SandboxError, R>
-  ): Effect.Effect<A, E | SandcastleFailure, R | CurrentPrincipal> =>
+    work: (session: SandboxSession, sandcastle: Sandcastle, principal: Principal) => Effect.Effect<A, E, R>
+  ): Effect.Effect<A, Told<E>, R | CurrentPrincipal> =>
     Effect.gen(function* () {
       const principal = yield* CurrentPrincipal
       const attempt = { action: how.action, target: target(id) }
@@ -142,10 +143,10 @@ export const make = Effect.gen(function* () {
           )
         )
         .pipe(
-          Effect.catchIf(
-            (error): error is SandboxError => error instanceof SandboxError,
-            (error) => (error.reason === "lost" ? lost(id) : Effect.fail(failureOf(error)))
-          )
+          Effect.catch((error): Effect.Effect<never, Told<E>, CurrentPrincipal> => {
+            if (error instanceof SandboxError) return error.reason === "lost" ? lost(id) : Effect.fail(failureOf(error))
+            return isToldAsIs(error) ? Effect.fail(error) : Effect.die(error)
+          })
         )
       return Option.isSome(done) ? done.value : yield* lost(id)
     })
