@@ -18,11 +18,12 @@ const positionOf = (row: Page.Position): Page.Position => row
 
 const Limit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 7 }))
 
-/** Every page, until there is no next one. */
-const pages = (rows: ReadonlyArray<Page.Position>, limit: number) => {
+/** Every page of some rows, and of those that are there once the first page was seen, until there is no next one. */
+const pages = (rows: ReadonlyArray<Page.Position>, limit: number, later: ReadonlyArray<Page.Position> = rows) => {
   const found = [Page.slice(rows, { limit }, positionOf)]
   for (let last = found[0]; last?.next !== undefined; last = found.at(-1)) {
-    found.push(Page.slice(rows, { limit, after: last.next }, positionOf))
+    assert.isAtMost(found.length, later.length, "there is an end")
+    found.push(Page.slice(later, { limit, after: last.next }, positionOf))
   }
   return found
 }
@@ -63,13 +64,7 @@ describe("pages by position", () => {
       const rows = rowsOf(drawn)
       const known = new Set(rows.map((row) => row.id))
       const arrivals = rowsOf(more).filter((row) => !known.has(row.id))
-      let page = Page.slice(rows, { limit }, positionOf)
-      const seen = [...page.items]
-      while (page.next !== undefined) {
-        page = Page.slice([...rows, ...arrivals], { limit, after: page.next }, positionOf)
-        seen.push(...page.items)
-      }
-      const ids = seen.map((row) => row.id)
+      const ids = pages(rows, limit, [...rows, ...arrivals]).flatMap((page) => page.items.map((row) => row.id))
       assert.strictEqual(new Set(ids).size, ids.length)
       if (rows.length > 0) assert.includeMembers(ids, [...known])
     },

@@ -29,6 +29,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<AuditStore, E>): void 
       let slice = yield* store.list(of.organizationId, query)
       found.push(slice.items)
       while (slice.next !== undefined) {
+        assert.isAtMost(found.length, 100, "there is an end")
         slice = yield* store.list(of.organizationId, { ...query, after: slice.next })
         found.push(slice.items)
       }
