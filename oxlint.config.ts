@@ -24,6 +24,8 @@ export default defineConfig({
     // Small helpers beside their only use, and records copied with one field changed, are the style here.
     "unicorn/consistent-function-scoping": "off",
     "oxc/no-map-spread": "off",
+    // What `@castellan/testing` asserts with counts as an assertion.
+    "vitest/expect-expect": ["error", { assertFunctionNames: ["expect", "assert", "expectDecision"] }],
     // The cases of a table name themselves.
     "vitest/valid-title": "off",
     "no-restricted-imports": ["error", { patterns: patternsElsewhere }]

@@ -14,16 +14,18 @@ import { byFolder, type GoverningFolder, type PolicyTree } from "../folderpolicy
 import { approversOf, type LiveMember, type Population } from "../folderpolicy/Population.ts"
 import type { LibraryPath } from "../library/LibraryPath.ts"
 import type { MemberId } from "../member/Member.ts"
-import type { Approval, Attribution } from "./Change.ts"
+import { count } from "../text/Count.ts"
+import type { Attribution } from "./Change.ts"
 
 /** What the rules read of a change: one revision of it, and the approvals that were given. */
 export interface Reviewed {
   readonly author: Attribution
   /** Who pushed this revision. */
   readonly pusher: Attribution
-  readonly gitRef: Approval["gitRef"]
+  /** The revision: a git commit of ours, or whatever tells revisions apart in a host of its own. */
+  readonly gitRef: string
   readonly paths: ReadonlyArray<LibraryPath>
-  readonly approvals: ReadonlyArray<Pick<Approval, "memberId" | "gitRef">>
+  readonly approvals: ReadonlyArray<{ readonly memberId: MemberId; readonly gitRef: string }>
 }
 
 /** What is the case now. */
@@ -158,7 +160,7 @@ export const decideStanding = (of: Standing): Decision => {
   if (never !== undefined && !of.met) {
     return deny(
       "unsatisfiable",
-      `${shown(never.folder.path)} asks for ${never.required} approvals, and only ${never.population} members could give one`,
+      `${shown(never.folder.path)} asks for ${count(never.required, "approval")}, and only ${count(never.population, "member")} could give one`,
       {
         ...facts,
         folder: shown(never.folder.path),
@@ -171,7 +173,7 @@ export const decideStanding = (of: Standing): Decision => {
   if (!of.met) {
     return deny(
       "approvals_missing",
-      `${facts.folder} has ${facts.approvals} of the ${facts.required} approvals that it asks for`,
+      `${facts.folder} has ${facts.approvals} of the ${count(facts.required, "approval")} that it asks for`,
       facts
     )
   }

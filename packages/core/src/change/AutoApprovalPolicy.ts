@@ -26,7 +26,7 @@ const brokenness = (folder: GoverningFolder, population: Population): string | u
 const isFor = (exception: AutoApproval, holder: Pick<Holder, "roles">): boolean =>
   exception.authorRoles.length === 0 || exception.authorRoles.some((role) => holder.roles.has(role))
 
-/** The first path, by name, that none of the exceptions covers. A pattern that is none matches nothing (A41). */
+/** The first path, by name, that no exception covers. A pattern that is none matches nothing (A41). */
 const uncovered = (
   exceptions: ReadonlyArray<AutoApproval>,
   paths: ReadonlyArray<Reviewed["paths"][number]>

@@ -11,9 +11,10 @@ import { requires } from "../access/PermissionPolicy.ts"
 import type { Principal } from "../access/Principal.ts"
 import { decideAll, type Holder, holderOf, owns } from "../folderpolicy/OwnersPolicy.ts"
 import { byFolder, type PolicyTree } from "../folderpolicy/PolicyTree.ts"
+import type { MemberId } from "../member/Member.ts"
 import type { Permission } from "../role/Permission.ts"
 import { decideApproval, type Reviewed, type Situation } from "./ApprovalPolicy.ts"
-import type { Approval, Change, ChangeConflict, Changeset, FilePatch } from "./Change.ts"
+import type { Change, ChangeConflict, Changeset, FilePatch } from "./Change.ts"
 import { ChangeEvent, transition } from "./ChangeState.ts"
 import type * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
@@ -125,13 +126,8 @@ export const reviewedOf = (change: Change): Reviewed => ({
 })
 
 /** Whether a member has approved the latest revision of a change. */
-export const hasApproved = (
-  change: {
-    readonly gitRef: Approval["gitRef"]
-    readonly approvals: ReadonlyArray<Pick<Approval, "memberId" | "gitRef">>
-  },
-  memberId: Approval["memberId"]
-): boolean => change.approvals.some((one) => one.gitRef === change.gitRef && one.memberId === memberId)
+export const hasApproved = (change: Pick<Reviewed, "gitRef" | "approvals">, memberId: MemberId): boolean =>
+  change.approvals.some((one) => one.gitRef === change.gitRef && one.memberId === memberId)
 
 /** What a caller may do to a change: what the rules allow, as far as the change's state does too. */
 export const capabilities = (

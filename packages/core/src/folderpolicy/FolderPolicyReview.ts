@@ -7,6 +7,7 @@
 import * as Schema from "effect/Schema"
 import { RoleId } from "../role/Role.ts"
 import { MemberId } from "../member/Member.ts"
+import { count } from "../text/Count.ts"
 import { FolderPath, shown } from "./FolderPath.ts"
 import type { FolderPolicyTerms } from "./FolderPolicy.ts"
 import * as PathGlob from "../library/PathGlob.ts"
@@ -51,9 +52,9 @@ export const problemMessage = (problem: FolderPolicyProblem): string =>
 export const warningMessage = (warning: FolderPolicyWarning): string =>
   FolderPolicyWarning.match(warning, {
     Unsatisfiable: ({ folder, population, required }) =>
-      `${shown(folder)} asks for ${required} approvals, and only ${population} members could give one: no change there is ever merged`,
+      `${shown(folder)} asks for ${count(required, "approval")}, and only ${count(population, "member")} could give one: no change there is ever merged`,
     UnsatisfiableForOwners: ({ folder, population, required }) =>
-      `${shown(folder)} asks for ${required} approvals by others than the author, and only ${population} members could give one: a change by one of them is never merged`,
+      `${shown(folder)} asks for ${count(required, "approval")} by others than the author, and only ${count(population, "member")} could give one: a change by one of them is never merged`,
     Orphaned: ({ folder }) =>
       `${shown(folder)} names owners of whom none is left: administrators alone own it by its policy`,
     AdministratorsOnly: ({ folder }) => `${shown(folder)} is owned by administrators alone`,
@@ -89,10 +90,10 @@ const warningsOf = (folder: GoverningFolder, population: Population): ReadonlyAr
   const warnings: Array<FolderPolicyWarning> = []
   const { path: at, terms } = folder
   const approvers = approversOf(population, folder)
-  const count = { folder: at, required: terms.requiredApprovals, population: approvers.size }
-  if (approvers.size < terms.requiredApprovals) warnings.push(Unsatisfiable.make(count))
+  const numbers = { folder: at, required: terms.requiredApprovals, population: approvers.size }
+  if (approvers.size < terms.requiredApprovals) warnings.push(Unsatisfiable.make(numbers))
   else if (terms.distinctApprovers && approvers.size - 1 < terms.requiredApprovals) {
-    warnings.push(UnsatisfiableForOwners.make(count))
+    warnings.push(UnsatisfiableForOwners.make(numbers))
   }
   if (isOrphaned(population, folder)) warnings.push(Orphaned.make({ folder: at }))
   // The root belongs to administrators from the start; elsewhere it deserves a word.

@@ -3,7 +3,7 @@
  * questions that one asks of them.
  */
 import type { Decision } from "@castellan/core/access/Decision"
-import { Credential, Principal } from "@castellan/core/access/Principal"
+import type { Principal } from "@castellan/core/access/Principal"
 import * as ApprovalPolicy from "@castellan/core/change/ApprovalPolicy"
 import * as AutoApprovalPolicy from "@castellan/core/change/AutoApprovalPolicy"
 import * as ChangePolicy from "@castellan/core/change/ChangePolicy"
@@ -11,10 +11,9 @@ import * as OwnersPolicy from "@castellan/core/folderpolicy/OwnersPolicy"
 import * as PolicyTree from "@castellan/core/folderpolicy/PolicyTree"
 import * as Population from "@castellan/core/folderpolicy/Population"
 import { MemberStatus } from "@castellan/core/member/Member"
-import * as Permission from "@castellan/core/role/Permission"
-import { Role, RoleOrigin } from "@castellan/core/role/Role"
-import * as DateTime from "effect/DateTime"
+import type * as Permission from "@castellan/core/role/Permission"
 import * as Name from "./Name.ts"
+import { principal as principalOf, role, since } from "./Principal.ts"
 
 /** A member by the names of the roles that they hold, or more. */
 export type MemberOptions =
@@ -66,23 +65,6 @@ export interface PolicyWorld {
   readonly standing: (change: ApprovalPolicy.Reviewed) => ApprovalPolicy.Standing
 }
 
-const since = DateTime.makeUnsafe("2030-01-01T00:00:00.000Z")
-
-/** A role by its name; `admin` and `member` are the built-in ones. */
-export const role = (name: string, permissions: ReadonlyArray<Permission.Permission> = []): Role =>
-  new Role({
-    id: Name.roleId(name),
-    organizationId: Name.organizationId,
-    name,
-    description: "",
-    origin:
-      name === "admin" || name === "member" ? RoleOrigin.cases.System.make({ name }) : RoleOrigin.cases.Custom.make({}),
-    permissions: name === "admin" ? Permission.all : name === "member" ? Permission.member : permissions,
-    models: { allowModelChoice: true },
-    createdAt: since,
-    updatedAt: since
-  })
-
 const rolesOf = (options: MemberOptions): ReadonlyArray<string> =>
   "roles" in options ? (options.roles ?? []) : Symbol.iterator in options ? options : []
 
@@ -120,13 +102,10 @@ export const policyWorld = (options: PolicyWorldOptions = {}): PolicyWorld => {
   const principal = (name: string, acting: ActingOptions = {}): Principal => {
     const held = rolesOf(members.get(name) ?? [])
     const effective = acting.throughKeyWith?.filter((one) => held.includes(one)) ?? held
-    return new Principal({
-      organizationId: Name.organizationId,
-      memberId: Name.memberId(name),
-      roles: effective.flatMap((one) => byName.get(one) ?? []),
-      restricted: false,
-      credential: Credential.cases.ApiKey.make({ id: Name.apiKeyId(name), rotatedFrom: [] })
-    })
+    return principalOf(
+      name,
+      effective.flatMap((one) => byName.get(one) ?? [])
+    )
   }
   const acting = (who: string | Principal): Principal => (typeof who === "string" ? principal(who) : who)
 
