@@ -20,7 +20,8 @@ export const pages = (workspace: string = root): ReadonlyArray<string> => [
     .map((name) => `docs/${name}`)
 ]
 
-const include = /^<!-- include: (\S+?)(?:#(\S+))? -->\n```(\w+)\n[\s\S]*?^```$/gm
+// The formatter puts an empty line below the comment.
+const include = /^<!-- include: (\S+?)(?:#(\S+))? -->\n\n?```(\w+)\n[\s\S]*?^```$/gm
 
 const regionOf = (source: string, name: string, path: string): string => {
   const lines = source.split("\n")
@@ -36,7 +37,7 @@ export const withIncludes = (page: string, workspace: string = root): string =>
     const source = readFileSync(join(workspace, path), "utf8")
     const code = (region === undefined ? source : regionOf(source, region, path)).trimEnd()
     const marker = region === undefined ? path : `${path}#${region}`
-    return `<!-- include: ${marker} -->\n\`\`\`${language}\n${code}\n\`\`\``
+    return `<!-- include: ${marker} -->\n\n\`\`\`${language}\n${code}\n\`\`\``
   })
 
 /** The relative links and pictures of a page that lead nowhere. */
