@@ -5,7 +5,7 @@ import { FolderPolicies } from "@castellan/core/folderpolicy/FolderPolicies"
 import { LibraryStore } from "@castellan/core/library/LibraryStore"
 import { OntologyStore } from "@castellan/core/ontology/OntologyStore"
 import { assert, it } from "@effect/vitest"
-import { Effect, Option, Result } from "effect"
+import { Effect, Exit, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as Review from "./Review.ts"
 
@@ -674,6 +674,20 @@ it.layer(Review.layer)("The ontology's folder", (it) => {
       )
       const ontology = yield* OntologyStore
       assert.lengthOf(yield* ontology.files(world.organizationId), 1)
+    })
+  )
+
+  it.effect("M14 a merge that breaks down is an internal error, and leaves everything as it was", () =>
+    Effect.gen(function* () {
+      const world = yield* Review.organization
+      const admin = yield* world.admin
+      const change = yield* propose(world.boss, { write: { "ontology/one.malloy": "breaks the compiler" } })
+      yield* published(world, { write: { "ontology/two.malloy": "two is not needed" } })
+      const before = yield* world.library
+      const exit = yield* Effect.exit(approve(admin, change))
+      assert.isTrue(Exit.hasDies(exit))
+      assert.deepStrictEqual((yield* see(world.boss, change)).change, change.change)
+      assert.deepStrictEqual(yield* world.library, before)
     })
   )
 
