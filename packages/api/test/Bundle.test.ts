@@ -5,10 +5,10 @@ import { gzipSync } from "node:zlib"
 
 /**
  * Bytes that a browser may be asked to load, minified and compressed, about a fifth above what they were when these
- * bounds were set: 2,967 and 102,558. Of the latter, 73,000 are Effect's own; the rest are the schemas of the 107
- * operations, of which there were 12 when the bound was 88,000.
+ * bounds were set: 4,584 and 102,558. Of the latter, 73,000 are Effect's own. Both grew, from bounds of 3,500 and
+ * 88,000, when the contract did from 12 operations to 107: by a table of routes the one, by their schemas the other.
  */
-const budgets = { "client/Client.ts": 3_500, "client/EffectClient.ts": 123_000 }
+const budgets = { "client/Client.ts": 5_500, "client/EffectClient.ts": 123_000 }
 
 /** A module as a browser would load it. Nothing of Node's resolves for that platform: to need it fails the build. */
 const bundle = async (module: string) => {
@@ -49,6 +49,6 @@ describe("a client in a browser", () => {
     assert.isFunction(make)
     if (typeof make !== "function") return
     const client: unknown = make({ baseUrl: "http://castellan.test", apiKey: "key" })
-    assert.hasAllDeepKeys(client, ["chats", "connectors", "models", "assets"])
+    assert.containsAllKeys(client, ["chats", "connectors", "models", "assets", "playbooks", "publicRpc"])
   })
 })

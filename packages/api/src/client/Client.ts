@@ -14,37 +14,38 @@
  * ```
  */
 import type * as AskRequestModule from "../chat/AskRequest.ts"
-import type * as ChatQueries from "../chat/ChatQueries.ts"
 import type * as ChatWire from "../chat/ChatWire.ts"
-import type * as ConnectorWire from "../connector/ConnectorWire.ts"
-import type * as ModelWire from "../model/ModelWire.ts"
 import { type ChatStreamEvent, events, type ResumeOptions } from "./ChatEvents.ts"
+import { make as makeMethods, type Methods, type Output, pathOf, type Query } from "./Methods.ts"
 import * as Transport from "./Transport.ts"
 
 export { CastellanError, type CastellanErrorCode } from "./CastellanError.ts"
 export type { ChatStreamEvent, ResumeOptions } from "./ChatEvents.ts"
+export type { Body, Method, Output, Query } from "./Methods.ts"
 export type { RequestOptions } from "./Transport.ts"
 
-/** A question: `question`, and where it goes. */
+/** A question: `question`, and where it goes; as a form, with files too. */
 export type AskRequest = typeof AskRequestModule.AskRequest.Encoded
 /** The answer of a question. */
 export type Answer = typeof ChatWire.AnswerWire.Encoded
 /** A page of chats. */
-export type ChatList = typeof ChatWire.ChatListWire.Encoded
+export type ChatList = Output<"chats", "list">
 /** A chat with its messages and assets. */
-export type ChatView = typeof ChatWire.ChatViewWire.Encoded
+export type ChatView = Output<"chats", "get">
 /** A page of a chat's cells. */
-export type CellList = typeof ChatWire.CellListWire.Encoded
+export type CellList = Output<"chats", "cells">
 /** What came of a cancel. */
-export type Cancellation = typeof ChatWire.CancellationWire.Encoded
+export type Cancellation = Output<"chats", "cancel">
 /** A data source. */
-export type Connector = typeof ConnectorWire.ConnectorWire.Encoded
+export type Connector = Output<"connectors", "list">[number]
 /** The models that may be chosen. */
-export type ModelList = typeof ModelWire.ModelListWire.Encoded
+export type ModelList = Output<"models", "list">
 /** Which chats to list. */
-export type ListChatsQuery = typeof ChatQueries.ListChatsQuery.Encoded
+export type ListChatsQuery = Query<"chats", "list">
 /** Which cells to list. */
-export type ListCellsQuery = typeof ChatQueries.ListCellsQuery.Encoded
+export type ListCellsQuery = Query<"chats", "cells">
+/** A file of a sandcastle. */
+export type SandcastleFile = Output<"sandcastles", "uploadFile">
 
 /** Where the service is, who asks, and how streams that are cut are taken up again. */
 export interface ClientOptions extends Transport.TransportOptions {
@@ -57,72 +58,62 @@ export interface FollowOptions extends Transport.RequestOptions {
   readonly lastEventId?: string | undefined
 }
 
-/** The operations of the service. Each rejects with a `CastellanError`, or with the reason of its signal. */
-export interface Client {
+/** The operations that are more than a request and a JSON answer. */
+interface Streams {
   readonly chats: {
     /** Asks a question and waits for the answer. */
-    readonly ask: (request: AskRequest, options?: Transport.RequestOptions) => Promise<Answer>
+    readonly ask: (request: AskRequest | FormData, options?: Transport.RequestOptions) => Promise<Answer>
     /**
      * Asks a question when the iteration starts, and yields the run's events up to `done`. A connection that is cut is
      * taken up again where it was. To leave the loop ends the stream, not the run.
      */
-    readonly stream: (request: AskRequest, options?: Transport.RequestOptions) => AsyncIterable<ChatStreamEvent>
-    /** Lists the chats that the caller may read. */
-    readonly list: (query?: ListChatsQuery, options?: Transport.RequestOptions) => Promise<ChatList>
-    /** A chat with its messages and assets. */
-    readonly get: (id: string, options?: Transport.RequestOptions) => Promise<ChatView>
-    /** The steps of a chat's runs, from the newest back. */
-    readonly cells: (id: string, query?: ListCellsQuery, options?: Transport.RequestOptions) => Promise<CellList>
+    readonly stream: (
+      request: AskRequest | FormData,
+      options?: Transport.RequestOptions
+    ) => AsyncIterable<ChatStreamEvent>
     /** Joins the run in progress, or replays the last one, and yields its events up to `done`. */
     readonly follow: (id: string, options?: FollowOptions) => AsyncIterable<ChatStreamEvent>
-    /** Cancels the run in progress, and resolves when it has ended. */
-    readonly cancel: (id: string, options?: Transport.RequestOptions) => Promise<Cancellation>
-  }
-  readonly connectors: {
-    /** The data sources that the caller may use. */
-    readonly list: (options?: Transport.RequestOptions) => Promise<ReadonlyArray<Connector>>
-  }
-  readonly models: {
-    /** The models that the caller may choose. */
-    readonly list: (options?: Transport.RequestOptions) => Promise<ModelList>
   }
   readonly assets: {
     /** Fetches an asset by one of its signed addresses. The key is not sent along. */
     readonly fetch: (url: string, options?: Transport.RequestOptions) => Promise<Response>
   }
-}
-
-const chatPath = (id: string): string => `/v2/chats/${encodeURIComponent(id)}`
-
-const queryOf = (query: Readonly<Record<string, string | number | undefined>>): string => {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) parameters.set(name, String(value))
+  readonly sandcastles: {
+    /** Puts a file into a sandcastle: the form's `file`, and its `path` where it shall not go by its own name. */
+    readonly uploadFile: (id: string, form: FormData, options?: Transport.RequestOptions) => Promise<SandcastleFile>
+    /** The bytes of a file of a sandcastle. */
+    readonly downloadFile: (id: string, path: string, options?: Transport.RequestOptions) => Promise<Response>
   }
-  return parameters.size === 0 ? "" : `?${parameters.toString()}`
 }
+
+/** The operations of the service. Each rejects with a `CastellanError`, or with the reason of its signal. */
+export type Client = Methods & Streams
 
 const eventStream = { accept: "text/event-stream" }
 
-/** A client of one service as one caller. */
-export const make = (options: ClientOptions): Client => {
-  const transport = Transport.make(options)
+/** The chat that a question goes to, where it says so. */
+const chatOf = (request: AskRequest | FormData): string | undefined => {
+  if (!(request instanceof FormData)) return request.chat_id
+  const sent = request.get("chat_id")
+  return typeof sent === "string" ? sent : undefined
+}
 
+const makeStreams = (transport: Transport.Transport, options: ClientOptions): Streams => {
   const request = async <Body>(sent: Transport.ServiceRequest): Promise<Body> =>
     Transport.readJson<Body>(await transport.send(sent), sent.signal)
 
   const resume = (chatId: string, lastEventId: string | undefined, signal: AbortSignal): Promise<Response> =>
     transport.send({
       method: "GET",
-      path: `${chatPath(chatId)}/stream`,
+      path: pathOf("/v2/chats/{id}/stream", [chatId]),
       headers: lastEventId === undefined ? eventStream : { ...eventStream, "last-event-id": lastEventId },
       signal
     })
 
   return {
     chats: {
-      ask: (body, { signal } = {}) => request({ method: "POST", path: "/v2/chats", body, signal }),
-      stream: (body, { signal } = {}) =>
+      ask: (body, sent) => request({ method: "POST", path: "/v2/chats", body, ...sent }),
+      stream: (body, { idempotencyKey, signal } = {}) =>
         events({
           open: (connection) =>
             transport.send({
@@ -130,18 +121,15 @@ export const make = (options: ClientOptions): Client => {
               path: "/v2/chats/stream",
               headers: eventStream,
               body,
+              idempotencyKey,
               signal: connection
             }),
           resume,
-          chatId: body.chat_id,
+          chatId: chatOf(body),
           repeatable: false,
           options: options.resume,
           signal
         }),
-      list: (query = {}, { signal } = {}) => request({ method: "GET", path: `/v2/chats${queryOf(query)}`, signal }),
-      get: (id, { signal } = {}) => request({ method: "GET", path: chatPath(id), signal }),
-      cells: (id, query = {}, { signal } = {}) =>
-        request({ method: "GET", path: `${chatPath(id)}/cells${queryOf(query)}`, signal }),
       follow: (id, { lastEventId, signal } = {}) =>
         events({
           open: (connection) => resume(id, lastEventId, connection),
@@ -151,18 +139,35 @@ export const make = (options: ClientOptions): Client => {
           repeatable: true,
           options: options.resume,
           signal
-        }),
-      cancel: (id, { signal } = {}) => request({ method: "POST", path: `${chatPath(id)}/cancel`, signal })
-    },
-    connectors: {
-      list: ({ signal } = {}) => request({ method: "GET", path: "/v2/connectors", signal })
-    },
-    models: {
-      list: ({ signal } = {}) => request({ method: "GET", path: "/v2/models", signal })
+        })
     },
     assets: {
-      fetch: (url, { signal } = {}) =>
-        transport.send({ method: "GET", path: url, headers: { accept: "*/*" }, authenticated: false, signal })
+      fetch: (url, sent) =>
+        transport.send({ method: "GET", path: url, headers: { accept: "*/*" }, credential: "none", ...sent })
+    },
+    sandcastles: {
+      uploadFile: (id, body, sent) =>
+        request({ method: "POST", path: pathOf("/v2/sandcastles/{id}/files", [id]), body, ...sent }),
+      downloadFile: (id, path, sent) =>
+        transport.send({
+          method: "GET",
+          path: pathOf("/v2/sandcastles/{id}/files/{path}", [id, path]),
+          headers: { accept: "*/*" },
+          ...sent
+        })
     }
+  }
+}
+
+/** A client of one service as one caller. */
+export const make = (options: ClientOptions): Client => {
+  const transport = Transport.make(options)
+  const methods = makeMethods(transport)
+  const streams = makeStreams(transport, options)
+  return {
+    ...methods,
+    ...streams,
+    chats: { ...methods.chats, ...streams.chats },
+    sandcastles: { ...methods.sandcastles, ...streams.sandcastles }
   }
 }

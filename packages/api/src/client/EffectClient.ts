@@ -23,7 +23,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Api } from "../Api.ts"
@@ -240,12 +240,20 @@ const makeEvents = ({ attempts = 8, initialDelay, maximumDelay }: NonNullable<Op
     })
 }
 
+/** A request with the key of its caller: the RPC surface takes it in a header of its own. */
+const withKey =
+  (apiKey: Redacted.Redacted<string>) =>
+  (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest =>
+    request.url.includes("/svc.rpc.")
+      ? HttpClientRequest.setHeader(request, "svc_api_key", Redacted.value(apiKey))
+      : HttpClientRequest.bearerToken(request, apiKey)
+
 /** A client of one service as one caller, over whatever sends HTTP requests here. */
 export const make = (options: Options): Effect.Effect<Service, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const client = yield* HttpApiClient.make(Api, {
       baseUrl: options.baseUrl,
-      transformClient: HttpClient.mapRequest(HttpClientRequest.bearerToken(options.apiKey))
+      transformClient: HttpClient.mapRequest(withKey(options.apiKey))
     })
     const events = makeEvents(options.resume ?? {})
     const resume = (id: ChatId, lastEventId: string | undefined): Open =>

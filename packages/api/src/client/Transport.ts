@@ -20,17 +20,23 @@ export interface TransportOptions {
 export interface RequestOptions {
   /** Ends the request, or the stream; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
+  /**
+   * Sent as `Idempotency-Key`: a POST that is sent again under the same key, within a day, is answered as it was the
+   * first time and does nothing twice.
+   */
+  readonly idempotencyKey?: string | undefined
 }
 
 /** A request of the client. */
 export interface ServiceRequest extends RequestOptions {
-  readonly method: "GET" | "POST"
+  readonly method: string
   /** From `/v2` on, with its query. */
   readonly path: string
+  /** Sent as JSON; a form as the form that it is. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** False for signed addresses, which need no key and must not get one. */
-  readonly authenticated?: boolean
+  /** How the key is sent: not at all with signed addresses, which need none and must not get one. */
+  readonly credential?: "bearer" | "svc_api_key" | "none"
 }
 
 /** Sends requests. */
@@ -57,7 +63,19 @@ const errorCodes: { readonly [Code in ErrorCode]: true } = {
 const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === "string" && Object.hasOwn(errorCodes, value)
 
-/** The code and message of an envelope; nothing when the body is not one. */
+/** The codes of the Connect protocol that ours have other names for. */
+const connectCodes: Readonly<Record<string, ErrorCode>> = {
+  canceled: "cancelled",
+  invalid_argument: "invalid_request",
+  deadline_exceeded: "timeout",
+  resource_exhausted: "rate_limit_exceeded",
+  failed_precondition: "conflict",
+  already_exists: "conflict",
+  aborted: "conflict",
+  unknown: "internal"
+}
+
+/** The code and message of an envelope, or of a body of the Connect protocol; nothing when the body is neither. */
 const readEnvelope = (text: string): { readonly code: ErrorCode; readonly message: string } | undefined => {
   let body: unknown
   try {
@@ -65,10 +83,11 @@ const readEnvelope = (text: string): { readonly code: ErrorCode; readonly messag
   } catch {
     return undefined
   }
-  if (typeof body !== "object" || body === null || !("error" in body)) return undefined
-  const { error } = body
+  if (typeof body !== "object" || body === null) return undefined
+  const error = "error" in body ? body.error : body
   if (typeof error !== "object" || error === null || !("code" in error) || !("message" in error)) return undefined
-  const { code, message } = error
+  const { message } = error
+  const code = error === body && typeof error.code === "string" ? (connectCodes[error.code] ?? error.code) : error.code
   return isErrorCode(code) && typeof message === "string" ? { code, message } : undefined
 }
 
@@ -117,21 +136,26 @@ export const make = (options: TransportOptions): Transport => {
   const fetch: typeof globalThis.fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
 
   const send = async (request: ServiceRequest): Promise<Response> => {
-    const { authenticated = true, body, method, path, signal } = request
+    const { body, credential = "bearer", idempotencyKey, method, path, signal } = request
     // A signed address may be anybody's: it gets nothing that is meant for the service.
-    const own = authenticated ? options.headers : undefined
+    const own = credential === "none" ? undefined : options.headers
     const headers = new Headers({ ...own, accept: "application/json", ...request.headers })
-    if (authenticated) {
+    if (credential !== "none") {
       const { apiKey } = options
-      headers.set("authorization", `Bearer ${typeof apiKey === "string" ? apiKey : await apiKey()}`)
+      const key = typeof apiKey === "string" ? apiKey : await apiKey()
+      if (credential === "bearer") headers.set("authorization", `Bearer ${key}`)
+      else headers.set(credential, key)
     }
-    if (body !== undefined) headers.set("content-type", "application/json")
+    if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey)
+    // A form brings its own media type, with the boundary of its parts.
+    const isForm = body instanceof FormData
+    if (body !== undefined && !isForm) headers.set("content-type", "application/json")
     let response: Response
     try {
       response = await fetch(/^https?:\/\//.test(path) ? path : `${base}${path}`, {
         method,
         headers,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
         ...(signal === undefined ? {} : { signal })
       })
     } catch (cause) {
