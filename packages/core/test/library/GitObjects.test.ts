@@ -166,6 +166,13 @@ describe("git objects", () => {
       }
     }))
 
+  it("a folder is sorted as if its name ended in a slash", () => {
+    const tree = Sample.tree({ a0: "", "a/b": "", "a-": "", "a.b": "", "b-": "", "b/c": "" })
+    assert.deepStrictEqual([...tree.entries.keys()], ["a-", "a.b", "a", "a0", "b-", "b"])
+    const reversed = Tree.Tree.of([...tree.entries].toReversed())
+    assert.strictEqual(reversed.id, tree.id)
+  })
+
   it("a folder's object is read again as it was", () => {
     const random = new Random(seed())
     for (let count = 0; count < 50; count++) {
