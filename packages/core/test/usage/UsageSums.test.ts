@@ -131,6 +131,24 @@ layer(layerCrypto)("UsageSums.sum", (it) => {
     })
   )
 
+  it.effect("by roles, a run counts for each that it had, and one that had none for none", () =>
+    Effect.gen(function* () {
+      const organization = yield* Sample.organizationId
+      const [one, two] = [(yield* Sample.role(organization)).id, (yield* Sample.role(organization)).id]
+      const records = yield* Effect.forEach([[one, two], [two], []], (roles) =>
+        AdministrationSample.usageRecord(organization, { roles })
+      )
+      assert.deepStrictEqual(
+        UsageSums.sum(records, { by: ["role"] }).map(({ group, totals }) => [group.roleId, totals.runs]),
+        [
+          [undefined, 1],
+          [one, 1],
+          [two, 2]
+        ]
+      )
+    })
+  )
+
   it.effect("a day is one in UTC, and a span has its first moment and not its last", () =>
     Effect.gen(function* () {
       const organization = yield* Sample.organizationId
