@@ -21,6 +21,7 @@ import type { AssetStore } from "@castellan/core/asset/AssetStore"
 import type { Chats } from "@castellan/core/chat/Chats"
 import type { Connectors } from "@castellan/core/connector/Connectors"
 import type { Models } from "@castellan/core/model/Models"
+import type { RowPolicies } from "@castellan/core/rowpolicy/RowPolicies"
 import type { RunLog } from "@castellan/core/run/RunLog"
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
@@ -76,7 +77,7 @@ export class CastellanHttp extends Context.Service<
 >()("@castellan/http/CastellanHttp") {}
 
 /** The use cases and ports of the core that the operations need. */
-export type Services = Authentication | AssetStore | Chats | Connectors | Models | RunLog
+export type Services = Authentication | AssetStore | Chats | Connectors | Models | RowPolicies | RunLog
 
 const routes = (options: CastellanHttpOptions) =>
   Layer.mergeAll(

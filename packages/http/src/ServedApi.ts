@@ -12,21 +12,8 @@ import { ConnectorsGroup } from "@castellan/api/connector/ConnectorsGroup"
 import { ModelsGroup } from "@castellan/api/model/ModelsGroup"
 import { SystemGroup } from "@castellan/api/system/SystemGroup"
 import * as HttpApi from "effect/http-api/HttpApi"
-import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-
-const { ask, askStream, cancel, cells, follow, get, list } = ChatsGroup.endpoints
-
-/** The operations of chats that are served. */
-const Chats = HttpApiGroup.make("chats")
-  .add(ask, askStream, list, get, cells, follow, cancel)
-  .annotateMerge(ChatsGroup.annotations)
-
-/** The operations of connectors that are served. */
-const Connectors = HttpApiGroup.make("connectors")
-  .add(ConnectorsGroup.endpoints.list)
-  .annotateMerge(ConnectorsGroup.annotations)
 
 /** What this server serves of the contract. */
 export class ServedApi extends HttpApi.make("castellan")
-  .add(Chats, Connectors, ModelsGroup, AssetsGroup, SystemGroup)
+  .add(ChatsGroup, ConnectorsGroup, ModelsGroup, AssetsGroup, SystemGroup)
   .annotateMerge(Api.annotations) {}

@@ -76,6 +76,9 @@ export class Chat extends Schema.Class<Chat>("@castellan/core/chat/Chat")({
 /** Characters of the preview at most. Source: decisions.md §4. */
 export const previewLength = 200
 
+/** Characters of a title that somebody gives a chat, at most. */
+export const maxSummaryLength = 200
+
 const summaryLength = 80
 
 /** A question's beginning, on one line: what a list of chats shows. */

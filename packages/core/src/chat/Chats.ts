@@ -27,7 +27,7 @@ import type { Budgets } from "../usage/Budgets.ts"
 import * as Answer from "./Answer.ts"
 import * as Asking from "./Asking.ts"
 import type { Cell, CellId } from "./Cell.ts"
-import { Chat, type ChatId } from "./Chat.ts"
+import { Chat, type ChatId, maxSummaryLength } from "./Chat.ts"
 import * as ChatPolicy from "./ChatPolicy.ts"
 import { type ChatQuery, ChatStore } from "./ChatStore.ts"
 import { Feedback, type Opinion } from "./Feedback.ts"
@@ -97,9 +97,6 @@ export class Chats extends Context.Service<
 >()("@castellan/core/chat/Chats") {}
 
 const notFound = new NotFound({ message: "chat not found" })
-
-/** Characters of a summary at most. */
-export const summaryLength = 200
 
 /** The use cases over the stores, the run log and a runner. */
 export const layer: Layer.Layer<
@@ -268,8 +265,10 @@ export const layer: Layer.Layer<
       update: Effect.fn("Chats.update")(function* (id, change) {
         const summary = change.summary?.trim()
         if (summary === "") return yield* new InvalidRequest({ message: "summary: must not be empty" })
-        if (summary !== undefined && summary.length > summaryLength) {
-          return yield* new InvalidRequest({ message: `summary: must not be longer than ${summaryLength} characters` })
+        if (summary !== undefined && summary.length > maxSummaryLength) {
+          return yield* new InvalidRequest({
+            message: `summary: must not be longer than ${maxSummaryLength} characters`
+          })
         }
         return yield* useCase.run({ action: "update", target: target(id) }, (principal) =>
           Effect.gen(function* () {

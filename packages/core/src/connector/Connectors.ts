@@ -75,6 +75,8 @@ export class Connectors extends Context.Service<
     readonly types: Effect.Effect<ReadonlyArray<ConnectorType>, Failure, CurrentPrincipal>
     /** The connectors that the caller may use. */
     readonly list: Effect.Effect<ReadonlyArray<Connector>, PermissionDenied | NotFound, CurrentPrincipal>
+    /** A connector that the caller may change, with where its data are. */
+    readonly get: (id: ConnectorId) => Effect.Effect<Connector, Failure, CurrentPrincipal>
     /** Makes a connector; nobody but its maker reaches it until it is shared. */
     readonly create: (made: NewConnector) => Effect.Effect<Connector, Failure, CurrentPrincipal>
     readonly update: (id: ConnectorId, patch: ConnectorPatch) => Effect.Effect<Connector, Failure, CurrentPrincipal>
@@ -228,6 +230,12 @@ export const layer: Layer.Layer<
           Effect.andThen(enforce(requires(principal, "connector:read")), readableBy(principal))
         )
         .pipe(Effect.withSpan("Connectors.list")),
+
+      get: Effect.fn("Connectors.get")(function* (id) {
+        return yield* useCase.read({ action: "read", target: target(id) }, (principal) =>
+          Effect.map(load(id, principal, "update"), ({ connector }) => connector)
+        )
+      }),
 
       create: Effect.fn("Connectors.create")(function* (made) {
         yield* equipped(made.source, made.secret)

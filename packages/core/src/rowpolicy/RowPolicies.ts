@@ -7,6 +7,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { enforce } from "../access/Decision.ts"
@@ -26,6 +27,13 @@ import * as RowRuleReview from "./RowRuleReview.ts"
 
 type Failure = InvalidRequest | NotFound | PermissionDenied
 
+/** A policy as it shall be. */
+export interface RowPolicyDraft {
+  /** The policy to keep or to change; absent: a new one. */
+  readonly id?: RowPolicyId
+  readonly rule: RowRule
+}
+
 /** The use cases of row policies. Whoever may change a connector administers its policies. */
 export class RowPolicies extends Context.Service<
   RowPolicies,
@@ -36,6 +44,14 @@ export class RowPolicies extends Context.Service<
     /** Changes what a policy says; what is absent stays. */
     readonly update: (id: RowPolicyId, change: Partial<RowRule>) => Effect.Effect<RowPolicy, Failure, CurrentPrincipal>
     readonly delete: (id: RowPolicyId) => Effect.Effect<void, Failure, CurrentPrincipal>
+    /**
+     * Sets every policy of a connector at once: makes those without an id, changes those with one, and removes those
+     * that are not named. Answers with all of them, oldest first.
+     */
+    readonly replace: (
+      connectorId: ConnectorId,
+      drafts: ReadonlyArray<RowPolicyDraft>
+    ) => Effect.Effect<ReadonlyArray<RowPolicy>, Failure, CurrentPrincipal>
     /** What the caller would see of these tables of a connector now, and why. */
     readonly explain: (
       connectorId: ConnectorId,
@@ -53,6 +69,14 @@ export class RowPolicies extends Context.Service<
 const notFound = new NotFound({ message: "row policy not found" })
 
 const target = (id: RowPolicyId): AuditTarget => ({ type: "row_policy", id })
+
+/** What a policy says. */
+const ruleOf = ({ attributes, exemptRoles, predicate, table }: RowPolicy): RowRule => ({
+  table,
+  attributes,
+  predicate,
+  exemptRoles
+})
 
 /** What the audit log says of a policy. */
 const facts = (policy: RowPolicy) => ({
@@ -154,6 +178,49 @@ export const layer: Layer.Layer<
             yield* store.remove(principal.organizationId, id)
             const entry: AuditEntry = { action: "delete", target: target(id), before: facts(policy) }
             return { answer: undefined, entries: [entry] }
+          })
+        )
+      }),
+
+      replace: Effect.fn("RowPolicies.replace")(function* (connectorId, drafts) {
+        const ids = drafts.flatMap(({ id }) => (id === undefined ? [] : [id]))
+        if (new Set(ids).size < ids.length) {
+          return yield* new InvalidRequest({ message: "row_policies: a policy must not be named twice" })
+        }
+        return yield* useCase.run({ action: "update", target: { type: "row_policy" } }, (principal) =>
+          Effect.gen(function* () {
+            const { organizationId } = principal
+            yield* governed(principal, connectorId)
+            const before = new Map((yield* store.list(organizationId, connectorId)).map((one) => [one.id, one]))
+            if (ids.some((id) => !before.has(id))) return yield* notFound
+            const now = yield* DateTime.now
+            const entries: Array<AuditEntry> = []
+            for (const { id, rule } of drafts) {
+              const old = id === undefined ? undefined : before.get(id)
+              if (old !== undefined && Equal.equals(ruleOf(old), rule)) continue
+              yield* reviewed(principal, rule)
+              const policy = new RowPolicy({
+                ...rule,
+                id: old?.id ?? (yield* nextId),
+                organizationId,
+                connectorId,
+                createdAt: old?.createdAt ?? now,
+                updatedAt: now
+              })
+              yield* store.save(policy)
+              entries.push({
+                action: old === undefined ? "create" : "update",
+                target: target(policy.id),
+                ...(old === undefined ? {} : { before: facts(old) }),
+                after: facts(policy)
+              })
+            }
+            for (const policy of before.values()) {
+              if (ids.includes(policy.id)) continue
+              yield* store.remove(organizationId, policy.id)
+              entries.push({ action: "delete", target: target(policy.id), before: facts(policy) })
+            }
+            return { answer: yield* store.list(organizationId, connectorId), entries }
           })
         )
       }),

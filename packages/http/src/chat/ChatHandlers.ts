@@ -7,6 +7,7 @@ import { ServedApi } from "../ServedApi.ts"
 import * as AskRequest from "@castellan/api/chat/AskRequest"
 import { toCellPage, toChatQuery } from "@castellan/api/chat/ChatQueries"
 import { resumeAfter } from "@castellan/api/chat/ChatStreamFrame"
+import { ofCell } from "@castellan/api/chat/CellWire"
 import * as ChatWire from "@castellan/api/chat/ChatWire"
 import type { ChatId } from "@castellan/core/chat/Chat"
 import { Chats } from "@castellan/core/chat/Chats"
@@ -97,6 +98,35 @@ export const layer = HttpApiBuilder.group(
           return ChatWire.ofCells(params.id, yield* chats.cells(params.id, toCellPage(query)))
         },
         declared("PermissionDenied", "NotFound")
+      ),
+
+      cell: Effect.fnUntraced(
+        function* ({ params }) {
+          return ofCell(yield* chats.cell(params.id, params.cell_id))
+        },
+        declared("PermissionDenied", "NotFound")
+      ),
+
+      update: Effect.fnUntraced(
+        function* ({ params, payload }) {
+          return ChatWire.ofUpdatedChat(yield* chats.update(params.id, payload))
+        },
+        declared("InvalidRequest", "PermissionDenied", "NotFound", "Conflict")
+      ),
+
+      delete: Effect.fnUntraced(
+        function* ({ params }) {
+          yield* chats.delete(params.id)
+          return { id: params.id, success: true }
+        },
+        declared("PermissionDenied", "NotFound", "Conflict")
+      ),
+
+      feedback: Effect.fnUntraced(
+        function* ({ params, payload }) {
+          return ChatWire.ofFeedback(yield* chats.feedback(params.id, payload))
+        },
+        declared("InvalidRequest", "PermissionDenied", "NotFound", "Conflict")
       ),
 
       follow: Effect.fnUntraced(
