@@ -55,11 +55,7 @@ export const make = <Key, Row>(): Effect.Effect<MemoryTable<Key, Row>> =>
       views.set(transaction, view)
       transaction.join({
         isStale: () => view.isStale,
-        commit: () => {
-          // Its own writes change nothing for itself.
-          views.delete(transaction)
-          view.pending.forEach((row, key) => commit(key, row))
-        },
+        commit: () => view.pending.forEach((row, key) => commit(key, row)),
         leave: () => views.delete(transaction)
       })
       return view
