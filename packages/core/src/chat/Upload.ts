@@ -26,6 +26,9 @@ const refuse = (message: string) => Result.fail(new InvalidRequest({ message: `f
 /** Names that differ in case alone would be one file on some machines. */
 const folded = (name: string): string => name.toLowerCase().normalize("NFC")
 
+/** Where a file of a name that was checked appears. */
+export const pathOf = (name: string): SandboxPath => SandboxPath.make(`${uploads}/${name}`)
+
 /** Where each file appears, in the order in which they were sent; or which rule they break. */
 export const check = (
   files: ReadonlyArray<UploadedFile>
@@ -40,7 +43,7 @@ export const check = (
     if (size > maxBytes) return refuse(`${shown} must not be larger than 25 MiB`)
     if (names.has(folded(name))) return refuse(`the name ${shown} must not be sent twice`)
     names.add(folded(name))
-    paths.push(SandboxPath.make(`${uploads}/${name}`))
+    paths.push(pathOf(name))
   }
   return Result.succeed(paths)
 }
