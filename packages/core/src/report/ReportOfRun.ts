@@ -156,7 +156,8 @@ const assetBlocks = (assets: ReadonlyArray<Asset>): ReadonlyArray<Block> => {
 const summaryOf = (answer: ReadonlyArray<Markdown.MarkdownBlock>): string => {
   const first =
     answer.find((block) => block._tag === "Paragraph") ??
-    answer.find((block) => block._tag === "List" || block._tag === "Quote" || block._tag === "Heading")
+    answer.find((block) => block._tag === "List" || block._tag === "Quote") ??
+    answer.find((block) => block._tag === "Heading")
   if (first === undefined) return ""
   switch (first._tag) {
     case "List":

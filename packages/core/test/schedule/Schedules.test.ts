@@ -5,16 +5,18 @@ import { Playbook, type PlaybookId } from "@castellan/core/playbook/Playbook"
 import { PlaybookRunner } from "@castellan/core/playbook/PlaybookRunner"
 import { Playbooks } from "@castellan/core/playbook/Playbooks"
 import { PlaybookStore } from "@castellan/core/playbook/PlaybookStore"
-import { Schedules } from "@castellan/core/schedule/Schedules"
+import * as SchedulesModule from "@castellan/core/schedule/Schedules"
 import { ScheduleStore } from "@castellan/core/schedule/ScheduleStore"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { says, ScriptedModel, stalling } from "@castellan/testing/scripted/ScriptedModel"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { Grantee } from "@castellan/core/access/Access"
 import type { Principal } from "@castellan/core/access/Principal"
 import { as, page, ready, runsOf, world } from "../playbook/PlaybookWorld.ts"
+
+const { Schedules } = SchedulesModule
 
 const at = (text: string) => DateTime.makeUnsafe(text)
 
@@ -81,6 +83,25 @@ describe("Schedules.fireDue", () => {
         fired.reduce((sum, count) => sum + count, 0),
         1
       )
+      assert.strictEqual((yield* history(admin, playbook.id)).length, 1)
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("a server that was about to fire finds that another was faster", () =>
+    Effect.gen(function* () {
+      const admin = Fixture.adminOf(yield* Fixture.tenant())
+      const playbook = yield* deployed(admin, "0 8 * * *")
+      const store = yield* ScheduleStore
+      const seen = yield* store.due(at("1970-01-01T08:00:00Z"), 10)
+      assert.strictEqual(seen.length, 1)
+      assert.strictEqual(yield* fireAt("1970-01-01T08:00:00Z"), 1)
+      const late = SchedulesModule.layer.pipe(
+        Layer.provide(Layer.succeed(ScheduleStore, { ...store, due: () => Effect.succeed(seen) }))
+      )
+      const round = yield* Schedules.use((schedules) => schedules.fireDue(at("1970-01-01T08:00:01Z"))).pipe(
+        Effect.provide(Layer.fresh(late))
+      )
+      assert.deepStrictEqual(round.runs, [])
       assert.strictEqual((yield* history(admin, playbook.id)).length, 1)
     }).pipe(Effect.provide(world()))
   )
