@@ -64,12 +64,17 @@ it.effect("claims that are no session's are none, however well they are signed",
     const token = Redacted.value(yield* signWith({ current: secret(1) }))
     const [header = "", payload = ""] = token.split(".")
     const claims: object = JSON.parse(Buffer.from(payload, "base64url").toString())
-    const signed = (changed: object) => {
-      const text = `${header}.${Buffer.from(JSON.stringify(changed)).toString("base64url")}`
+    const signed = (changed: object, under = header) => {
+      const text = `${under}.${Buffer.from(JSON.stringify(changed)).toString("base64url")}`
       const tag = createHmac("sha256", new Uint8Array(32).fill(1)).update(text).digest("base64url")
       return Redacted.make(`${text}.${tag}`)
     }
     assert.isTrue(yield* readsWith({ current: secret(1) }, signed(claims)))
+    // What the secret signed for another purpose is none either.
+    for (const other of ['{"typ":"JWT","alg":"HS256"}', '{"alg":"none"}', '{"alg":"HS256","typ":"at+jwt"}']) {
+      const under = Buffer.from(other).toString("base64url")
+      assert.isFalse(yield* readsWith({ current: secret(1) }, signed(claims, under)), other)
+    }
     const wrong: ReadonlyArray<object> = [
       { ...claims, aud: "another" },
       { ...claims, iss: "another" },
