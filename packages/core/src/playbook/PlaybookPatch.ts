@@ -113,7 +113,7 @@ export const apply = (
       connectorIds:
         patch.connectorIds === undefined
           ? before.connectorIds
-          : yield* list("connector_ids", patch.connectorIds, {
+          : yield* list<number, ConnectorId>("connector_ids", patch.connectorIds, {
               maximum: maximumEntries,
               is: isConnectorId,
               what: "a connector's id",
@@ -122,7 +122,7 @@ export const apply = (
       emailAddresses:
         patch.emailAddresses === undefined
           ? before.emailAddresses
-          : yield* list("email_addresses", patch.emailAddresses, {
+          : yield* list<string, EmailAddress>("email_addresses", patch.emailAddresses, {
               maximum: maximumAddresses,
               is: isEmailAddress,
               what: "an e-mail address",
@@ -132,7 +132,7 @@ export const apply = (
       taggedChatUserIds:
         patch.taggedChatUserIds === undefined
           ? before.taggedChatUserIds
-          : yield* list("tagged_chat_user_ids", patch.taggedChatUserIds, {
+          : yield* list<string, ChatUserId>("tagged_chat_user_ids", patch.taggedChatUserIds, {
               maximum: maximumEntries,
               is: isChatUserId,
               what: "a chat user's id",
