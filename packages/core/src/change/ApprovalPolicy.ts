@@ -11,7 +11,7 @@ import { allow, type Decision, type Deny, deny } from "../access/Decision.ts"
 import { shown } from "../folderpolicy/FolderPath.ts"
 import { decideAll, type Holder, owns } from "../folderpolicy/OwnersPolicy.ts"
 import { byFolder, type GoverningFolder, type PolicyTree } from "../folderpolicy/PolicyTree.ts"
-import { approversOf, type LiveMember, type Population } from "../folderpolicy/Population.ts"
+import { countApprovers, type LiveMember, type Population } from "../folderpolicy/Population.ts"
 import type { LibraryPath } from "../library/LibraryPath.ts"
 import type { MemberId } from "../member/Member.ts"
 import { count } from "../text/Count.ts"
@@ -99,28 +99,45 @@ const sameHand = (
   return undefined
 }
 
+const noMembers: ReadonlySet<MemberId> = new Set()
+
+/** The members who are no other person than the author; undefined where that could be anybody. */
+const ownHands = (
+  reviewed: Pick<Reviewed, "author" | "pusher">,
+  population: Population
+): ReadonlySet<MemberId> | undefined => {
+  const author = attributed(reviewed.author)
+  const pusher = attributed(reviewed.pusher)
+  if (author === undefined || pusher === undefined) return undefined
+  const found = new Set([author, pusher])
+  for (const account of population.serviceAccounts) {
+    if (sameHand(reviewed, account) !== undefined) found.add(account.memberId)
+  }
+  return found
+}
+
 const standingOf = (
   folder: GoverningFolder,
   paths: number,
   reviewed: Reviewed,
   { population }: Situation,
-  approving: ReadonlySet<MemberId>
+  approving: Iterable<MemberId>,
+  hands: ReadonlySet<MemberId> | undefined
 ): FolderStanding => {
   const governed = governs(folder, reviewed, population)
-  const distinct = governed && folder.terms.distinctApprovers
-  const counts = (id: MemberId): boolean => {
+  const excluded = governed && folder.terms.distinctApprovers ? hands : noMembers
+  const approvers: Array<MemberId> = []
+  for (const id of approving) {
     const member = population.member(id)
-    return member !== undefined && owns(folder, member) && !(distinct && sameHand(reviewed, member) !== undefined)
+    if (member !== undefined && excluded?.has(id) === false && owns(folder, member)) approvers.push(id)
   }
-  let possible = 0
-  for (const id of approversOf(population, folder)) if (counts(id)) possible += 1
   return {
     folder,
     governed,
     paths,
     required: governed ? folder.terms.requiredApprovals : 0,
-    approvers: [...approving].filter(counts).toSorted(),
-    population: possible
+    approvers: approvers.toSorted(),
+    population: excluded === undefined ? 0 : countApprovers(population, folder, excluded)
   }
 }
 
@@ -134,12 +151,14 @@ export const standing = (reviewed: Reviewed, situation: Situation): Standing => 
   const approving = new Set(
     reviewed.approvals.filter(({ gitRef }) => gitRef === reviewed.gitRef).map(({ memberId }) => memberId)
   )
+  const hands = ownHands(reviewed, situation.population)
   const folders = byFolder(situation.tree, reviewed.paths).map(([folder, paths]) =>
-    standingOf(folder, paths.length, reviewed, situation, approving)
+    standingOf(folder, paths.length, reviewed, situation, approving, hands)
   )
   // Without a path there is nothing to own, and the root speaks for it.
   const furthest =
-    folders.toSorted(furthestFirst)[0] ?? standingOf(situation.tree.governing(""), 0, reviewed, situation, approving)
+    folders.toSorted(furthestFirst)[0] ??
+    standingOf(situation.tree.governing(""), 0, reviewed, situation, approving, hands)
   return { folders, furthest, met: short(furthest) <= 0 }
 }
 

@@ -31,16 +31,10 @@ export const holderOf = (principal: Pick<Principal, "memberId" | "roles" | "isAd
   isAdmin: principal.isAdmin
 })
 
-const anyOf = <A>(wanted: ReadonlySet<A>, held: ReadonlySet<A>): boolean => {
-  const [fewer, more] = wanted.size < held.size ? [wanted, held] : [held, wanted]
-  for (const one of fewer) if (more.has(one)) return true
-  return false
-}
-
 /** The folder whose policy names the holder as an owner of what `folder` governs, itself or one that it inherits from. */
 const namedBy = (folder: GoverningFolder, holder: Holder): GoverningFolder | undefined => {
   for (let at: GoverningFolder | undefined = folder; at !== undefined; at = at.inherits) {
-    if (at.members.has(holder.memberId) || anyOf(at.roles, holder.roles)) return at
+    if (at.members.has(holder.memberId) || at.roles.some((role) => holder.roles.has(role))) return at
   }
   return undefined
 }

@@ -1,7 +1,7 @@
 /**
- * The folder policies of an organization as a tree by path segment: an immutable index, built once for a set of
- * policies, so that finding the policy that governs a path costs as many steps as the path is deep, however many
- * policies there are. It holds policies, never decisions.
+ * The folder policies of an organization as a tree of folders: an immutable index, built once for a set of policies, so
+ * that finding the policy that governs a path costs as many steps as the path is deep, however many policies there are.
+ * It holds policies, never decisions.
  *
  * Source: decisions.md §8 ("The nearest ancestor's policy governs a path; owners of ancestors count unless
  * `inherit_owners` is false").
@@ -17,18 +17,12 @@ export interface GoverningFolder {
   readonly terms: FolderPolicyTerms
   /** The members that the policy itself names as owners. */
   readonly members: ReadonlySet<MemberId>
-  /** The roles that the policy itself names as owners. */
-  readonly roles: ReadonlySet<RoleId>
+  /** The roles that the policy itself names as owners, each once. */
+  readonly roles: ReadonlyArray<RoleId>
   /** The nearest folder above whose owners count here too; absent: they do not, or there is none. */
   readonly inherits: GoverningFolder | undefined
   /** What could not be read of the policy as it is kept. */
   readonly malformations: ReadonlyArray<string>
-}
-
-/** A place of the tree: a folder that has a policy, or one on the way to such a folder. */
-interface Place {
-  readonly below: Map<string, Place>
-  governing: GoverningFolder | undefined
 }
 
 /** Finds the policy that governs a path. */
@@ -53,6 +47,8 @@ const unsaid: FolderPolicyTerms = {
 /** Terms with what could not be read of them, where they were kept and not made here. */
 export type KeptTerms = FolderPolicyTerms & { readonly malformations?: ReadonlyArray<string> }
 
+const noMembers: ReadonlySet<MemberId> = new Set()
+
 const folderOf = (kept: KeptTerms, above: GoverningFolder | undefined): GoverningFolder => {
   const members = new Set<MemberId>()
   const roles = new Set<RoleId>()
@@ -63,58 +59,57 @@ const folderOf = (kept: KeptTerms, above: GoverningFolder | undefined): Governin
   return {
     path: kept.path,
     terms: kept,
-    members,
-    roles,
+    members: members.size === 0 ? noMembers : members,
+    roles: [...roles],
     inherits: kept.inheritOwners ? above : undefined,
     malformations: kept.malformations ?? []
   }
 }
 
+/** Where the first `count` segments of a path end. */
+const endOf = (path: string, count: number): number => {
+  let end = -1
+  for (let segment = 0; segment < count; segment += 1) {
+    end = path.indexOf("/", end + 1)
+    if (end === -1) return path.length
+  }
+  return end
+}
+
+const depthOf = (path: string): number => {
+  let depth = path === root ? 0 : 1
+  for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1)) depth += 1
+  return depth
+}
+
 /** A tree of policies. Of several for one path, the last one stands. */
 export const make = (policies: ReadonlyArray<KeptTerms>): PolicyTree => {
-  const byPath = new Map<string, KeptTerms>([[root, unsaid]])
-  for (const policy of policies) byPath.set(policy.path, policy)
-  // A path sorts after every path above it.
-  const sorted = [...byPath.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  const terms = new Map<string, KeptTerms>([[root, unsaid]])
+  for (const policy of policies) terms.set(policy.path, policy)
 
-  const top: Place = { below: new Map(), governing: undefined }
-  const folders: Array<GoverningFolder> = []
-  for (const policy of sorted) {
-    let place = top
-    let above = top.governing
-    if (policy.path !== root) {
-      for (const segment of policy.path.split("/")) {
-        let next = place.below.get(segment)
-        if (next === undefined) {
-          next = { below: new Map(), governing: undefined }
-          place.below.set(segment, next)
-        }
-        place = next
-        above = place.governing ?? above
-      }
-    }
-    place.governing = folderOf(policy, above)
-    folders.push(place.governing)
-  }
-  const rootFolder = top.governing ?? folderOf(unsaid, undefined)
+  const byPath = new Map<string, GoverningFolder>()
+  const rootFolder = folderOf(terms.get(root) ?? unsaid, undefined)
+  let deepest = 0
 
-  return {
-    folders,
-    governing: (path) => {
-      let found = rootFolder
-      let place: Place | undefined = top
-      let from = 0
-      while (from <= path.length) {
-        const slash = path.indexOf("/", from)
-        const end = slash === -1 ? path.length : slash
-        place = place.below.get(path.slice(from, end))
-        if (place === undefined) break
-        found = place.governing ?? found
-        from = end + 1
-      }
-      return found
+  /** The nearest policy of a path: no folder below the deepest policy needs to be looked for. */
+  const governing = (path: string): GoverningFolder => {
+    for (let end = endOf(path, deepest); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const found = byPath.get(path.slice(0, end))
+      if (found !== undefined) return found
     }
+    return rootFolder
   }
+
+  // A path sorts after every path above it, so that what is above is there when it is looked for.
+  const sorted = [...terms.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  const folders = sorted.map((policy) => {
+    const folder = policy.path === root ? rootFolder : folderOf(policy, governing(policy.path))
+    byPath.set(policy.path, folder)
+    deepest = Math.max(deepest, depthOf(policy.path))
+    return folder
+  })
+
+  return { folders, governing }
 }
 
 /** The paths of a change, each once, by the folder that governs them, in the order of the folders' paths. */

@@ -25,6 +25,7 @@ export interface Population {
   /** Every active member that holds a role. */
   readonly holding: (role: RoleId) => ReadonlySet<MemberId>
   readonly administrators: ReadonlySet<MemberId>
+  readonly serviceAccounts: ReadonlyArray<LiveMember>
   readonly hasRole: (id: RoleId) => boolean
 }
 
@@ -78,6 +79,7 @@ export const make = (
     member: (id) => live.get(id),
     holding: (role) => byRole.get(role) ?? nobody,
     administrators,
+    serviceAccounts: [...live.values()].filter((member) => member.isServiceAccount),
     hasRole: (id) => adminOf.has(id)
   }
 }
@@ -99,9 +101,31 @@ export const approversOf = (population: Population, folder: GoverningFolder): Re
   return found
 }
 
+/** How many could approve in a folder, without those who are excluded. Administrators are counted, not gone through. */
+export const countApprovers = (
+  population: Population,
+  folder: GoverningFolder,
+  excluded: ReadonlySet<MemberId>
+): number => {
+  const { administrators } = population
+  let count = administrators.size
+  for (const member of excluded) if (administrators.has(member)) count -= 1
+  const seen = new Set<MemberId>()
+  const add = (member: MemberId): void => {
+    if (administrators.has(member) || excluded.has(member) || seen.has(member)) return
+    seen.add(member)
+    count += 1
+  }
+  for (let at: GoverningFolder | undefined = folder; at !== undefined; at = at.inherits) {
+    for (const member of at.members) if (population.member(member) !== undefined) add(member)
+    for (const role of at.roles) population.holding(role).forEach(add)
+  }
+  return count
+}
+
 /**
  * Whether a folder names owners of whom nobody is left. Such a policy is broken: administrators alone own the folder
  * by it, and it approves nothing by itself (policy-cases O11).
  */
 export const isOrphaned = (population: Population, folder: GoverningFolder): boolean =>
-  folder.members.size + folder.roles.size > 0 && namedOwners(population, folder).size === 0
+  folder.members.size + folder.roles.length > 0 && namedOwners(population, folder).size === 0

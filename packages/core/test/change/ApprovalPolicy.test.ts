@@ -518,6 +518,17 @@ describe("Laws of approvals", () => {
     }
   )
 
+  it.prop("the population of a folder is everybody whose approval would count there", [Drawn], ([drawn]) => {
+    const world = worldOf(drawn)
+    const alone = [...people, "botOfBot"].map((name) => countsOf(world, changeOf(drawn, [name])))
+    world.standing(changeOf(drawn)).folders.forEach((folder, index) => {
+      assert.strictEqual(
+        folder.population,
+        alone.reduce((sum, counts) => sum + (counts[index] ?? 0), 0)
+      )
+    })
+  })
+
   it.prop("L8 author and pusher never count where approvers must be distinct", [Drawn], ([drawn]) => {
     const world = worldOf(drawn)
     const of = changeOf(drawn)
