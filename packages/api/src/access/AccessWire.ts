@@ -4,6 +4,7 @@
  * Source: decisions.md §3 ("Objects that carry access").
  */
 import { type Access, AccessType, type Grant, Grantee } from "@castellan/core/access/Access"
+import type { WantedAccess } from "@castellan/core/access/AccessChange"
 import { MemberId } from "@castellan/core/member/Member"
 import { RoleId } from "@castellan/core/role/Role"
 import * as Schema from "effect/Schema"
@@ -65,14 +66,16 @@ export const toGrantee = ({ member_id, role_id }: GrantRequest): Grantee | undef
   return role_id === undefined ? undefined : Grantee.cases.Role.make({ id: role_id })
 }
 
-/** The shares that a request asks for. */
-export const toGrants = (request: ReplaceAccessRequest): ReadonlyArray<Omit<Grant, "grantedBy">> =>
-  request.grants.flatMap((grant) => {
+/** The access that a request asks for. */
+export const toWantedAccess = (request: ReplaceAccessRequest): WantedAccess => ({
+  isPublic: request.is_public,
+  grants: request.grants.flatMap((grant) => {
     const grantee = toGrantee(grant)
     if (grantee === undefined) return []
     const expiry = grant.expires_at === undefined ? {} : { expiresAt: grant.expires_at }
     return [{ grantee, accessType: grant.access_type, ...expiry }]
   })
+})
 
 /** A share as the wire shows it. */
 export const ofGrant = (grant: Grant): GrantWire => ({

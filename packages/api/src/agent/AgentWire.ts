@@ -4,6 +4,7 @@
  * Source: decisions.md §9 (`/v2/agents`).
  */
 import { type Agent, AgentId } from "@castellan/core/agent/Agent"
+import { type AgentPatch, maximumConnectors, maximumName, maximumPrompt } from "@castellan/core/agent/AgentPatch"
 import { type AgentRun, AgentRunId } from "@castellan/core/agent/AgentRun"
 import { type Trigger, TriggerId } from "@castellan/core/agent/Trigger"
 import { ChatId } from "@castellan/core/chat/Chat"
@@ -86,11 +87,11 @@ export const AgentRunListWire = Schema.Struct({
 }).annotate({ identifier: "AgentRunList", description: "A page of an agent's runs" })
 export type AgentRunListWire = typeof AgentRunListWire.Type
 
-const name = boundedText({ minimum: 1, maximum: 200 }, "The agent's name")
-const prompt = boundedText({ minimum: 1, maximum: 50_000 }, "What a run is asked")
+const name = boundedText({ minimum: 1, maximum: maximumName }, "The agent's name")
+const prompt = boundedText({ minimum: 1, maximum: maximumPrompt }, "What a run is asked")
 const connectorIds = listOf(
   connectorId,
-  { maximum: 100 },
+  { maximum: maximumConnectors },
   "connector ids",
   "The connectors that it uses; none, every one that whoever it runs for may use"
 )
@@ -129,6 +130,14 @@ export type ListAgentsQuery = typeof ListAgentsQuery.Type
 /** Which runs of an agent to list. */
 export const ListAgentRunsQuery = Schema.Struct(offsetFields("runs"))
 export type ListAgentRunsQuery = typeof ListAgentRunsQuery.Type
+
+/** What of an agent a request decides, in the domain's terms. */
+export const toAgentPatch = (request: CreateAgentRequest | UpdateAgentRequest): AgentPatch => ({
+  ...(request.name === undefined ? {} : { name: request.name }),
+  ...(request.prompt === undefined ? {} : { prompt: request.prompt }),
+  ...(request.connector_ids === undefined ? {} : { connectorIds: request.connector_ids }),
+  ...(request.model === undefined ? {} : { model: request.model })
+})
 
 /** An agent as the wire shows it. */
 export const ofAgent = (agent: Agent): AgentWire => ({

@@ -4,11 +4,15 @@
  * Source: api-v2.md "API key record", "API keys"; decisions.md §3.
  */
 import { type ApiKey, ApiKeyId } from "@castellan/core/apikey/ApiKey"
+import type { IssuedApiKey, RotatedApiKey } from "@castellan/core/apikey/ApiKeys"
+import { statusAt } from "@castellan/core/apikey/ApiKeyState"
 import { MemberId } from "@castellan/core/member/Member"
+import type { Slice } from "@castellan/core/page/Page"
 import { RoleId } from "@castellan/core/role/Role"
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { nextPageToken, pageFields } from "../wire/PageWire.ts"
+import { nextPageToken, pageFields, type SealPosition } from "../wire/PageWire.ts"
 import { boundedText, flag, integerBetween, listOf, oneOf, text, timestamp, uuid } from "../wire/WireValue.ts"
 
 /** Whether a key works, in the wire's words. Expiry follows from the clock. */
@@ -31,7 +35,8 @@ export const ApiKeyWire = Schema.Struct({
   status: ApiKeyStatusWire,
   created_at: timestamp("When the key was made"),
   expires_at: Schema.optionalKey(timestamp("When the key stops working; absent, never")),
-  revoked_at: Schema.optionalKey(timestamp("When the key was revoked"))
+  revoked_at: Schema.optionalKey(timestamp("When the key was revoked")),
+  last_used_at: Schema.optionalKey(timestamp("When the key was last used, to the minute; absent, never yet"))
 }).annotate({ identifier: "ApiKey", description: "An API key without its value" })
 export type ApiKeyWire = typeof ApiKeyWire.Type
 
@@ -119,11 +124,6 @@ export const ListApiKeysQuery = Schema.Struct({
 })
 export type ListApiKeysQuery = typeof ListApiKeysQuery.Type
 
-const statusOf = (apiKey: ApiKey, now: DateTime.Utc): ApiKeyStatusWire => {
-  if (apiKey.status._tag === "Revoked") return "revoked"
-  return apiKey.expiresAt !== undefined && DateTime.isGreaterThanOrEqualTo(now, apiKey.expiresAt) ? "expired" : "active"
-}
-
 /** A key as the wire shows it at a moment. */
 export const ofApiKey = (apiKey: ApiKey, now: DateTime.Utc): ApiKeyWire => ({
   id: apiKey.id,
@@ -133,8 +133,27 @@ export const ofApiKey = (apiKey: ApiKey, now: DateTime.Utc): ApiKeyWire => ({
   assumed_roles: apiKey.assumedRoles._tag === "Snapshot" ? apiKey.assumedRoles.roles : [],
   all_roles: apiKey.assumedRoles._tag === "Live",
   full_member_access: apiKey.fullMemberAccess,
-  status: statusOf(apiKey, now),
+  status: statusAt(apiKey, now),
   created_at: apiKey.createdAt,
   ...(apiKey.expiresAt === undefined ? {} : { expires_at: apiKey.expiresAt }),
-  ...(apiKey.status._tag === "Revoked" ? { revoked_at: apiKey.status.at } : {})
+  ...(apiKey.status._tag === "Revoked" ? { revoked_at: apiKey.status.at } : {}),
+  ...(apiKey.lastUsedAt === undefined ? {} : { last_used_at: apiKey.lastUsedAt })
+})
+
+/** A page of keys as the wire shows it at a moment. */
+export const ofApiKeys = (slice: Slice<ApiKey>, now: DateTime.Utc, seal: SealPosition): ApiKeyListWire => ({
+  api_keys: slice.items.map((apiKey) => ofApiKey(apiKey, now)),
+  ...(slice.next === undefined ? {} : { next_page_token: seal(slice.next) })
+})
+
+/** A key that was just made, as the wire shows it: the one time that its value is told. */
+export const ofIssued = ({ apiKey, secret }: IssuedApiKey, now: DateTime.Utc): MintedApiKeyWire => ({
+  key: Redacted.value(secret),
+  api_key: ofApiKey(apiKey, now)
+})
+
+/** A key in place of another, as the wire shows it. */
+export const ofRotated = (rotated: RotatedApiKey, now: DateTime.Utc): RotatedApiKeyWire => ({
+  ...ofIssued(rotated, now),
+  revoked_api_key_id: rotated.retired.id
 })

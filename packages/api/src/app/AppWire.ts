@@ -4,6 +4,7 @@
  * Source: decisions.md §9 (`/v2/apps`).
  */
 import { type App, AppId } from "@castellan/core/app/App"
+import { maximumAssets, maximumDescription, maximumName } from "@castellan/core/app/AppPatch"
 import { AssetId } from "@castellan/core/asset/Asset"
 import { ChatId } from "@castellan/core/chat/Chat"
 import type { Counted } from "@castellan/core/page/Page"
@@ -38,11 +39,11 @@ export const AppDeletionWire = Schema.Struct({
 }).annotate({ identifier: "AppDeletion", description: "An app was deleted" })
 export type AppDeletionWire = typeof AppDeletionWire.Type
 
-const name = boundedText({ minimum: 1, maximum: 200 }, "The app's name")
-const description = boundedText({ minimum: 0, maximum: 2_000 }, "What the app shows")
+const name = boundedText({ minimum: 1, maximum: maximumName }, "The app's name")
+const description = boundedText({ minimum: 0, maximum: maximumDescription }, "What the app shows")
 const assetIds = listOf(
   uuid(AssetId, "An asset's id"),
-  { minimum: 1, maximum: 100 },
+  { minimum: 1, maximum: maximumAssets },
   "asset ids",
   "The assets of the chat that it shows, in this order"
 )
@@ -52,7 +53,9 @@ export const CreateAppRequest = Schema.Struct({
   name,
   description: Schema.optionalKey(description),
   chat_id: uuid(ChatId, "The chat whose assets it shows"),
-  asset_ids: assetIds
+  asset_ids: Schema.optionalKey(
+    assetIds.annotate({ description: "The assets of the chat that it shows, in this order; absent, every one" })
+  )
 }).annotate({ identifier: "CreateAppRequest", description: "An app to be made", message: "must be a JSON object" })
 export type CreateAppRequest = typeof CreateAppRequest.Type
 

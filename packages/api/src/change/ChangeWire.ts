@@ -3,22 +3,16 @@
  *
  * Source: api-v2.md "Changes"; decisions.md §8.
  */
-import {
-  type Change,
-  type ChangeConflict,
-  type Changeset,
-  ChangeId,
-  ChangeNumber,
-  type FilePatch,
-  statusName
-} from "@castellan/core/change/Change"
-import type { Capabilities } from "@castellan/core/change/ChangePolicy"
-import type { ChangeCounts } from "@castellan/core/change/ChangeStore"
+import { ChangeId, ChangeNumber, statusName } from "@castellan/core/change/Change"
+import type { Approved } from "@castellan/core/change/Approving"
+import type { ChangeList } from "@castellan/core/change/Changes"
+import type { ChangeView } from "@castellan/core/change/ChangeView"
 import { ChatId } from "@castellan/core/chat/Chat"
 import { CommitId } from "@castellan/core/library/ObjectId"
+import type { Position } from "@castellan/core/page/Page"
 import { MemberId } from "@castellan/core/member/Member"
 import * as Schema from "effect/Schema"
-import { nextPageToken, pageFields } from "../wire/PageWire.ts"
+import { nextPageToken, pageFields, type SealPosition } from "../wire/PageWire.ts"
 import { count, flag, integerBetween, listOf, oneOf, text, timestamp, uuid } from "../wire/WireValue.ts"
 import { diffs, ofDiff, rawDiff } from "./DiffWire.ts"
 import { conflictText, rawDiffOf } from "./LibraryChangeWire.ts"
@@ -136,22 +130,6 @@ export const GetChangeQuery = Schema.Struct({
 })
 export type GetChangeQuery = typeof GetChangeQuery.Type
 
-/** A change as a caller is shown it. */
-export interface ShownChange {
-  readonly change: Change
-  /** The revision to show. */
-  readonly changeset: Changeset
-  /** The part of the revision that the caller is shown. */
-  readonly files: ReadonlyArray<FilePatch>
-  /** Where it contradicts the library, as far as the caller is shown it. */
-  readonly conflicts: ReadonlyArray<ChangeConflict>
-  /** The author, where it is a member. */
-  readonly author: { readonly email: string; readonly name?: string } | undefined
-  readonly approvalCount: number
-  readonly requiredApprovals: number
-  readonly capabilities: Capabilities
-}
-
 /** A change as the wire shows it. */
 export const ofChange = ({
   approvalCount,
@@ -162,7 +140,7 @@ export const ofChange = ({
   conflicts,
   files,
   requiredApprovals
-}: ShownChange): ChangeWire => {
+}: ChangeView): ChangeWire => {
   const shownConflicts = conflictText(conflicts)
   return {
     id: change.id,
@@ -195,12 +173,27 @@ export const ofChange = ({
 }
 
 /** A page of changes as the wire shows it. */
-export const ofChanges = (
-  changes: ReadonlyArray<ShownChange>,
-  counts: ChangeCounts,
-  pageToken: string | undefined
-): ChangeListWire => ({
-  changes: changes.map(ofChange),
-  ...(pageToken === undefined ? {} : { next_page_token: pageToken }),
-  counts
+export const ofChanges = (list: ChangeList, seal: SealPosition): ChangeListWire => ({
+  changes: list.items.map(ofChange),
+  ...(list.next === undefined ? {} : { next_page_token: seal(list.next) }),
+  counts: list.counts
+})
+
+/** What an approval came to, as the wire shows it. */
+export const ofApproved = (approved: Approved): ApprovalWire => ({
+  merged: approved.merged,
+  approval_count: approved.approvalCount,
+  required_approvals: approved.requiredApprovals,
+  already_approved: approved.alreadyApproved
+})
+
+/** A change that was moved, as the wire shows it. */
+export const ofMoved = (view: ChangeView): MovedChangeWire => ({ success: true, change: ofChange(view) })
+
+/** The part of the list that a query asks for; where its page begins is the handler's to read from the token. */
+export const toChangeQuery = (query: ListChangesQuery, after: Position | undefined) => ({
+  limit: query.page_size ?? 50,
+  ...(after === undefined ? {} : { after }),
+  ...(query.status === undefined ? {} : { statuses: query.status }),
+  includeAutoApproved: query.include_auto_approved ?? false
 })

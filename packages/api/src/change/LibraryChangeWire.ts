@@ -3,25 +3,27 @@
  *
  * Source: api-v2.md "Library change result"; decisions.md §7 (`library/diff`), §8.
  */
-import {
-  type Change,
-  type ChangeConflict,
-  ChangeId,
-  ChangeNumber,
-  type FilePatch,
-  statusName
-} from "@castellan/core/change/Change"
+import { type ChangeConflict, ChangeId, ChangeNumber, type FilePatch, statusName } from "@castellan/core/change/Change"
+import type { ChangeView } from "@castellan/core/change/ChangeView"
 import { CommitId } from "@castellan/core/library/ObjectId"
-import type { UnifiedDiff } from "@castellan/core/library/UnifiedDiff"
+import type { LibraryDiff } from "@castellan/core/sandcastle/SandcastleFiles"
 import * as Schema from "effect/Schema"
 import { boundedText, flag, integerBetween, text, uuid } from "../wire/WireValue.ts"
 import { diffs, ofDiff, rawDiff } from "./DiffWire.ts"
+
+/** An edit that cannot be part of a change. */
+export const RejectedEditWire = Schema.Struct({
+  path: text("The path, below the library"),
+  reason: text("Why it cannot")
+}).annotate({ identifier: "RejectedEdit", description: "An edit that cannot be part of a change" })
+export type RejectedEditWire = typeof RejectedEditWire.Type
 
 /** What was done to the library in a sandcastle. */
 export const LibraryDiffWire = Schema.Struct({
   has_changes: flag("Whether anything was done"),
   diffs,
-  raw_diff: rawDiff
+  raw_diff: rawDiff,
+  rejected: Schema.Array(RejectedEditWire).annotate({ description: "What cannot be part of a change, and why" })
 }).annotate({ identifier: "LibraryDiff", description: "What was done to the library in a sandcastle" })
 export type LibraryDiffWire = typeof LibraryDiffWire.Type
 
@@ -76,10 +78,11 @@ export type LibraryChangeWire = typeof LibraryChangeWire.Type
 export const rawDiffOf = (files: ReadonlyArray<FilePatch>): string => files.map(({ patch }) => patch).join("")
 
 /** What was done to the library, as the wire shows it. */
-export const ofLibraryDiff = (diff: UnifiedDiff): LibraryDiffWire => ({
-  has_changes: diff.diffs.length > 0,
-  diffs: diff.diffs.map(ofDiff),
-  raw_diff: diff.raw
+export const ofLibraryDiff = ({ diffs: shown, hasChanges, raw, rejected }: LibraryDiff): LibraryDiffWire => ({
+  has_changes: hasChanges,
+  diffs: shown.map(ofDiff),
+  raw_diff: raw,
+  rejected
 })
 
 /** Where a change contradicts the library, for people to read; nothing where it does not. */
@@ -87,17 +90,15 @@ export const conflictText = (conflicts: ReadonlyArray<ChangeConflict>): string |
   conflicts.length === 0 ? undefined : conflicts.map(({ view }) => view).join("\n")
 
 /** A change as its maker is shown it. */
-export const ofLibraryChange = (change: Change): LibraryChangeWire => {
-  const reserved = change.status._tag === "Reserved"
-  const conflicts = conflictText(change.status._tag === "Reserved" ? change.status.conflicts : [])
-  const { files } = change.changeset
+export const ofLibraryChange = ({ change, conflicts, files }: ChangeView): LibraryChangeWire => {
+  const shown = conflictText(conflicts)
   return {
     change_id: change.id,
     change_number: change.number,
     status: statusName(change.status),
     git_ref: change.gitRef,
-    has_conflicts: reserved,
-    ...(conflicts === undefined ? {} : { conflicts }),
+    has_conflicts: change.status._tag === "Reserved",
+    ...(shown === undefined ? {} : { conflicts: shown }),
     auto_approved: change.autoApproved,
     diffs: files.map(({ diff }) => ofDiff(diff)),
     raw_diff: rawDiffOf(files)

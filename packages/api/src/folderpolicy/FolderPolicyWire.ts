@@ -5,6 +5,8 @@
  */
 import * as FolderPath from "@castellan/core/folderpolicy/FolderPath"
 import { type FolderPolicy, type FolderPolicyTerms, Owner } from "@castellan/core/folderpolicy/FolderPolicy"
+import type { FolderPolicyList, SavedFolderPolicy } from "@castellan/core/folderpolicy/FolderPolicies"
+import { warningMessage } from "@castellan/core/folderpolicy/FolderPolicyReview"
 import { MemberId } from "@castellan/core/member/Member"
 import { RoleId } from "@castellan/core/role/Role"
 import * as Effect from "effect/Effect"
@@ -193,7 +195,13 @@ export const ofFolderPolicy = (policy: FolderPolicy, warnings: ReadonlyArray<str
   }
 }
 
+/** A policy that was saved, as the wire shows it: with what it means for itself and for the folders below. */
+export const ofSaved = ({ policy, warnings }: SavedFolderPolicy): FolderPolicyWire =>
+  ofFolderPolicy(policy, warnings.map(warningMessage))
+
 /** The folder policies as the wire shows them. */
-export const ofFolderPolicies = (policies: ReadonlyArray<FolderPolicy>): FolderPolicyListWire => ({
-  folder_policies: policies.map((policy) => ofFolderPolicy(policy))
+export const ofFolderPolicies = ({ policies, warnings }: FolderPolicyList): FolderPolicyListWire => ({
+  folder_policies: policies.map((policy) =>
+    ofFolderPolicy(policy, warnings.filter(({ folder }) => folder === policy.path).map(warningMessage))
+  )
 })

@@ -3,7 +3,8 @@
  *
  * Source: decisions.md §3 ("Role and member administration").
  */
-import { type Member, MemberId } from "@castellan/core/member/Member"
+import { MemberId } from "@castellan/core/member/Member"
+import type { MemberView } from "@castellan/core/member/MemberView"
 import { type Role, RoleId } from "@castellan/core/role/Role"
 import * as Schema from "effect/Schema"
 import { RoleWire, ofRole } from "../role/RoleWire.ts"
@@ -54,7 +55,10 @@ export type RoleAssignmentWire = typeof RoleAssignmentWire.Type
 export const InviteMemberRequest = Schema.Struct({
   email: emailAddress("Whom to invite"),
   role: Schema.optionalKey(
-    boundedText({ minimum: 1, maximum: 100 }, "The name of the role that the member starts with; absent, `member`")
+    boundedText(
+      { minimum: 1, maximum: 100 },
+      "The name or the id of the role that the member starts with; absent, `member`"
+    )
   )
 }).annotate({ identifier: "InviteMemberRequest", description: "Whom to invite", message: "must be a JSON object" })
 export type InviteMemberRequest = typeof InviteMemberRequest.Type
@@ -83,25 +87,20 @@ export const RemoveMemberQuery = Schema.Struct({
 })
 export type RemoveMemberQuery = typeof RemoveMemberQuery.Type
 
-/** A member as the wire shows it, given the roles of the organization. */
-export const ofMember = (member: Member, roles: ReadonlyArray<Role>): MemberWire => {
-  const held = roles.filter((role) => member.roles.includes(role.id))
-  return {
-    id: member.id,
-    email: member.email,
-    ...(member.name === undefined ? {} : { name: member.name }),
-    roles: held.map((role) => role.name),
-    is_admin: held.some((role) => role.isAdmin),
-    is_service_account: member.isServiceAccount,
-    is_scim_managed: member.isScimManaged,
-    created_at: member.createdAt
-  }
-}
-
-/** The members as the wire shows them, given the roles of the organization. */
-export const ofMembers = (members: ReadonlyArray<Member>, roles: ReadonlyArray<Role>): MemberListWire => ({
-  members: members.map((member) => ofMember(member, roles))
+/** A member as the wire shows it. */
+export const ofMember = ({ isAdmin, member, roles }: MemberView): MemberWire => ({
+  id: member.id,
+  email: member.email,
+  ...(member.name === undefined ? {} : { name: member.name }),
+  roles: roles.map((role) => role.name),
+  is_admin: isAdmin,
+  is_service_account: member.isServiceAccount,
+  is_scim_managed: member.isScimManaged,
+  created_at: member.createdAt
 })
+
+/** The members as the wire shows them. */
+export const ofMembers = (members: ReadonlyArray<MemberView>): MemberListWire => ({ members: members.map(ofMember) })
 
 /** The roles of a member as the wire shows them. */
 export const ofMemberRoles = (memberId: MemberId, roles: ReadonlyArray<Role>): MemberRolesWire => ({

@@ -4,9 +4,10 @@
  * Source: decisions.md §3 ("Key expiry", "Rate limit", "Model configuration").
  */
 import { ModelNumber } from "@castellan/core/model/Model"
-import { type Organization, OrganizationId } from "@castellan/core/organization/Organization"
+import { KeyExpiry, type Organization, OrganizationId } from "@castellan/core/organization/Organization"
+import type { OrganizationPatch } from "@castellan/core/organization/OrganizationPatch"
 import * as Schema from "effect/Schema"
-import { boundedText, count, integerBetween, text, timestamp, uuid } from "../wire/WireValue.ts"
+import { boundedText, count, integerBetween, modelNumberOrNone, text, timestamp, uuid } from "../wire/WireValue.ts"
 
 /** How many requests an organization may send. */
 export const RateLimitWire = Schema.Struct({
@@ -30,10 +31,10 @@ export const OrganizationWire = Schema.Struct({
 }).annotate({ identifier: "Organization", description: "The organization and its settings" })
 export type OrganizationWire = typeof OrganizationWire.Type
 
-/** A rate limit as it shall be. */
+/** What to change of a rate limit; what is absent stays. */
 export const RateLimitRequest = Schema.Struct({
-  requests_per_minute: integerBetween(1, 1_000_000, "Requests in a minute, in the long run"),
-  burst: integerBetween(1, 100_000, "Requests that may come at once")
+  requests_per_minute: Schema.optionalKey(integerBetween(1, 1_000_000, "Requests in a minute, in the long run")),
+  burst: Schema.optionalKey(integerBetween(1, 100_000, "Requests that may come at once"))
 }).annotate({
   identifier: "RateLimitRequest",
   description: "How many requests the organization may send",
@@ -69,6 +70,29 @@ export const UpdateOrganizationRequest = Schema.Struct({
   message: "must be a JSON object"
 })
 export type UpdateOrganizationRequest = typeof UpdateOrganizationRequest.Type
+
+/** The change of a request, in the domain's terms. */
+export const toOrganizationPatch = (request: UpdateOrganizationRequest): OrganizationPatch => {
+  const { default_model_id, key_expiry_seconds, name, rate_limit } = request
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(default_model_id === undefined ? {} : { defaultModel: modelNumberOrNone(default_model_id) }),
+    ...(rate_limit === undefined
+      ? {}
+      : {
+          rateLimit: {
+            ...(rate_limit.requests_per_minute === undefined
+              ? {}
+              : { requestsPerMinute: rate_limit.requests_per_minute }),
+            ...(rate_limit.burst === undefined ? {} : { burst: rate_limit.burst })
+          }
+        }),
+    ...(key_expiry_seconds === undefined ? {} : { keyExpiry: toKeyExpiry(key_expiry_seconds) })
+  }
+}
+
+const toKeyExpiry = (seconds: number): KeyExpiry =>
+  seconds === 0 ? KeyExpiry.cases.Never.make({}) : KeyExpiry.cases.After.make({ seconds })
 
 /** An organization as the wire shows it. */
 export const ofOrganization = (organization: Organization): OrganizationWire => ({

@@ -6,13 +6,14 @@
 import { ChatId } from "@castellan/core/chat/Chat"
 import { type Delivery, DeliveryId } from "@castellan/core/delivery/Delivery"
 import type { Counted } from "@castellan/core/page/Page"
+import type { PlaybookResult, PlaybookRunView } from "@castellan/core/playbook/PlaybookExecution"
 import { chatOf, type PlaybookRun, PlaybookRunId } from "@castellan/core/playbook/PlaybookRun"
 import { ReportId } from "@castellan/core/report/Report"
 import * as Schema from "effect/Schema"
-import { AssetWire } from "../asset/AssetWire.ts"
+import { AssetWire, ofAsset, type SignAsset } from "../asset/AssetWire.ts"
 import { offsetFields } from "../wire/PageWire.ts"
 import { count, flag, text, timestamp, uuid } from "../wire/WireValue.ts"
-import { ReportWire } from "./ReportWire.ts"
+import { imageUrls, ofReport, ReportWire } from "./ReportWire.ts"
 
 /** How to run a playbook. */
 export const RunPlaybookRequest = Schema.Struct({
@@ -133,7 +134,7 @@ const stateOf = (
 }
 
 /** A run as the wire shows it, with where its report went. */
-export const ofPlaybookRun = (run: PlaybookRun, deliveries: ReadonlyArray<Delivery>): PlaybookRunWire => {
+export const ofPlaybookRun = ({ deliveries, run }: PlaybookRunView): PlaybookRunWire => {
   const chat = chatOf(run)
   return {
     id: run.id,
@@ -146,14 +147,15 @@ export const ofPlaybookRun = (run: PlaybookRun, deliveries: ReadonlyArray<Delive
   }
 }
 
-/** A page of runs as the wire shows it, given every delivery of theirs. */
-export const ofPlaybookRuns = (
-  page: Counted<PlaybookRun>,
-  deliveries: ReadonlyArray<Delivery>
-): PlaybookRunListWire => {
-  const byRun = Map.groupBy(deliveries, (delivery): string => delivery.runId)
-  return {
-    runs: page.items.map((run) => ofPlaybookRun(run, byRun.get(run.id) ?? [])),
-    total_count: page.totalCount
-  }
-}
+/** A page of runs as the wire shows it. */
+export const ofPlaybookRuns = (page: Counted<PlaybookRunView>): PlaybookRunListWire => ({
+  runs: page.items.map(ofPlaybookRun),
+  total_count: page.totalCount
+})
+
+/** What a run came to, as the wire shows it. */
+export const ofResult = (result: PlaybookResult, sign: SignAsset): PlaybookResultWire => ({
+  chat_id: result.chatId,
+  report: ofReport(result.report, result.htmlPreview, imageUrls(result.assets, sign)),
+  assets: result.assets.map((asset) => ofAsset(asset, sign))
+})

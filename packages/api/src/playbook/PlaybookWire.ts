@@ -13,6 +13,8 @@ import {
   maximumPrompt,
   type PlaybookPatch
 } from "@castellan/core/playbook/PlaybookPatch"
+import type { PlaybookView } from "@castellan/core/playbook/Playbooks"
+import type { Report } from "@castellan/core/report/Report"
 import type * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { offsetFields, searchTerm, sortFields, toOffsetPage } from "../wire/PageWire.ts"
@@ -27,7 +29,8 @@ import {
   timestamp,
   uuid
 } from "../wire/WireValue.ts"
-import { ReportWire } from "./ReportWire.ts"
+import type { ImageUrl } from "./BlockWire.ts"
+import { ofReport, ReportWire } from "./ReportWire.ts"
 
 /** How far a playbook has come, in the wire's words. */
 export const PlaybookStatusWire = Schema.Literals(["draft", "deployed"]).annotate({
@@ -198,6 +201,16 @@ export const ofPlaybook = ({ configuration, createdAt, id, status, updatedAt }: 
 export const ofPlaybooks = (page: Counted<Playbook>): PlaybookListWire => ({
   playbooks: page.items.map(ofPlaybook),
   total_count: page.totalCount
+})
+
+/** A playbook with a page of its reports as the wire shows it, given where the images of a report are. */
+export const ofPlaybookView = (
+  { playbook, reports }: PlaybookView,
+  urlsOf: (report: Report) => ImageUrl
+): PlaybookViewWire => ({
+  playbook: ofPlaybook(playbook),
+  reports: reports.items.map(({ htmlPreview, report }) => ofReport(report, htmlPreview, urlsOf(report))),
+  total_reports_count: reports.totalCount
 })
 
 /** A deployment as the wire shows it. */

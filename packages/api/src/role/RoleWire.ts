@@ -6,8 +6,19 @@
 import { ModelNumber } from "@castellan/core/model/Model"
 import { Permission } from "@castellan/core/role/Permission"
 import { type Role, RoleId } from "@castellan/core/role/Role"
+import type { RolePatch } from "@castellan/core/role/RolePatch"
 import * as Schema from "effect/Schema"
-import { boundedText, flag, integerBetween, listOf, modelNumber, text, timestamp, uuid } from "../wire/WireValue.ts"
+import {
+  boundedText,
+  flag,
+  integerBetween,
+  listOf,
+  modelNumber,
+  modelNumberOrNone,
+  text,
+  timestamp,
+  uuid
+} from "../wire/WireValue.ts"
 
 /** A role. */
 export const RoleWire = Schema.Struct({
@@ -99,6 +110,16 @@ export const ReplaceRolePermissionsRequest = Schema.Struct({
   message: "must be a JSON object"
 })
 export type ReplaceRolePermissionsRequest = typeof ReplaceRolePermissionsRequest.Type
+
+/** The change of a request, in the domain's terms. */
+export const toRolePatch = (request: UpdateRoleRequest): RolePatch => ({
+  ...(request.name === undefined ? {} : { name: request.name }),
+  ...(request.description === undefined ? {} : { description: request.description }),
+  ...(request.default_model_id === undefined ? {} : { defaultModel: modelNumberOrNone(request.default_model_id) }),
+  ...(request.allowed_model_ids === undefined ? {} : { allowedModels: request.allowed_model_ids }),
+  ...(request.clear_allowed_model_ids === undefined ? {} : { clearAllowedModels: request.clear_allowed_model_ids }),
+  ...(request.allow_model_choice === undefined ? {} : { allowModelChoice: request.allow_model_choice })
+})
 
 /** A role as the wire shows it. */
 export const ofRole = (role: Role): RoleWire => ({

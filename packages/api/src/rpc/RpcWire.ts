@@ -4,7 +4,7 @@
  * Source: api-v2.md "Agent webhook", "RPC surface"; decisions.md §9.
  */
 import { maximumBytes, textOf } from "@castellan/core/agent/AgentPayload"
-import { AgentRunId } from "@castellan/core/agent/AgentRun"
+import { type AgentRun, AgentRunId } from "@castellan/core/agent/AgentRun"
 import { TriggerId } from "@castellan/core/agent/Trigger"
 import { type App, AppId } from "@castellan/core/app/App"
 import * as Schema from "effect/Schema"
@@ -78,6 +78,9 @@ export const MigrateScimGroupMappingsResponse = Schema.Struct({
   migratedMappingCount: count("How many mappings were moved; 0 when all had been before")
 }).annotate({ identifier: "MigrateScimGroupMappingsResponse", description: "How many mappings were moved" })
 export type MigrateScimGroupMappingsResponse = typeof MigrateScimGroupMappingsResponse.Type
+
+/** A run that was queued, as the webhook answers. */
+export const ofQueued = (run: AgentRun): TriggerAgentResponse => ({ status: "queued", runId: run.id })
 
 /** An app as the RPC surface shows it, with its address where the deployment has one for people. */
 export const ofRpcApp = (app: App, url?: string): GetAppResponse => ({

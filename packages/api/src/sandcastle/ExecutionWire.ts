@@ -3,6 +3,7 @@
  *
  * Source: api-v2.md "Execution"; decisions.md §7 ("`POST …/{id}/execute`", "`POST …/{id}/exec`", "`POST …/{id}/query`").
  */
+import { ColumnType } from "@castellan/core/connector/ResultTable"
 import type { Slice } from "@castellan/core/page/Page"
 import {
   duration,
@@ -12,6 +13,9 @@ import {
   ExecutionKind,
   ExecutionSource
 } from "@castellan/core/sandcastle/Execution"
+import type { SandboxPath } from "@castellan/core/sandcastle/SandboxPath"
+import type { ExecAnswer, ExecuteAnswer } from "@castellan/core/sandcastle/SandcastleExecutions"
+import type { QueryAnswer, QueryRequest as DomainQuery } from "@castellan/core/sandcastle/SandcastleQueries"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { cursorFields, nextCursor, type SealPosition } from "../wire/PageWire.ts"
@@ -26,7 +30,7 @@ import {
   timestamp,
   uuid
 } from "../wire/WireValue.ts"
-import { DataframeWire } from "./SandcastleWire.ts"
+import { DataframeWire, ofDataframe } from "./SandcastleWire.ts"
 
 /** Characters of a program or a command at most. */
 const maximumCode = 1_000_000
@@ -128,19 +132,24 @@ export const QueryRequest = Schema.Struct({
     boundedText({ minimum: 1, maximum: 1_024 }, "A query of the ontology, by its path; instead of `query`")
   ),
   params: Schema.optionalKey(
-    Schema.Record(Schema.String, Schema.Json).annotate({
+    Schema.Record(
+      Schema.String,
+      Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Null]).annotate({
+        message: "must be a string, a number, a boolean or null"
+      })
+    ).annotate({
       message: "must be a JSON object",
       description: "Values for the query's parameters, by their names"
     })
   ),
-  max_rows: Schema.optionalKey(integerBetween(1, 1_000_000, "Rows of the result at most")).annotateKey({
+  max_rows: Schema.optionalKey(integerBetween(1, 100_000, "Rows of the result at most")).annotateKey({
     default: 100_000
   }),
   dataframe_name: Schema.optionalKey(
     Schema.String.annotate({ message: dataframeRule }).check(
       Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, {
         message: dataframeRule,
-        description: "The variable that holds the result; absent, one is chosen"
+        description: "The variable that holds the result; absent, `df`"
       })
     )
   )
@@ -157,17 +166,67 @@ export const QueryRequest = Schema.Struct({
   .annotate({ identifier: "QueryRequest" })
 export type QueryRequest = typeof QueryRequest.Type
 
+/** A column of a result. */
+export const ColumnWire = Schema.Struct({
+  name: text("The column's name"),
+  type: ColumnType.annotate({ description: "What the column holds" })
+}).annotate({ identifier: "ResultColumn", description: "A column of a result" })
+export type ColumnWire = typeof ColumnWire.Type
+
 /** What a query came to. */
 export const QueryResponse = Schema.Struct({
   preview: text("The first rows, as a Markdown table"),
   dataframe_name: text("The variable of the Python session that holds the result"),
   num_rows: count("How many rows the result has"),
   num_cols: count("How many columns the result has"),
+  columns: Schema.Array(ColumnWire).annotate({ description: "The columns of the result" }),
   truncated: flag("Whether there were more rows than `max_rows`"),
-  execution_time_ms: count("How long it took, in milliseconds"),
   execution_id: Schema.optionalKey(uuid(ExecutionId, "The execution that recorded it"))
 }).annotate({ identifier: "QueryResponse", description: "What a query came to" })
 export type QueryResponse = typeof QueryResponse.Type
+
+/** The query of a request, in the domain's terms. */
+export const toQuery = (request: QueryRequest): DomainQuery => ({
+  connectorId: request.connector_id,
+  text:
+    request.ontology_path === undefined
+      ? { _tag: "Statement", query: request.query ?? "" }
+      : { _tag: "View", path: request.ontology_path },
+  ...(request.params === undefined ? {} : { parameters: request.params }),
+  ...(request.max_rows === undefined ? {} : { maxRows: request.max_rows }),
+  ...(request.dataframe_name === undefined ? {} : { dataframeName: request.dataframe_name }),
+  source: "platform_api"
+})
+
+/** What a program came to, as the wire shows it, given where its files can be fetched. */
+export const ofExecuteAnswer = (answer: ExecuteAnswer, urlOf: (path: SandboxPath) => string): ExecuteResponse => ({
+  output: answer.output,
+  ...(answer.error === undefined ? {} : { error: answer.error }),
+  execution_time_ms: Math.max(0, Math.round(Duration.toMillis(answer.took))),
+  files: answer.files.map(({ mediaType, name, path }) => ({ name, url: urlOf(path), mime_type: mediaType })),
+  dataframes: answer.dataframes.map(ofDataframe),
+  execution_id: answer.executionId
+})
+
+/** What a process came to, as the wire shows it. */
+export const ofExecAnswer = (answer: ExecAnswer): ExecResponse => ({
+  stdout: answer.stdout,
+  stderr: answer.stderr,
+  exit_code: answer.exitCode,
+  ...(answer.error === undefined ? {} : { error: answer.error }),
+  execution_id: answer.executionId
+})
+
+/** What a query came to, as the wire shows it. */
+export const ofQueryAnswer = (answer: QueryAnswer): QueryResponse => ({
+  preview: answer.preview,
+  dataframe_name: answer.dataframe.name,
+  num_rows: answer.dataframe.rows,
+  num_cols: answer.dataframe.columns,
+  columns: answer.columns,
+  truncated: answer.truncated,
+  execution_id: answer.executionId
+})
 
 /** An execution as the wire shows it. */
 export const ofExecution = (execution: Execution): ExecutionWire => {

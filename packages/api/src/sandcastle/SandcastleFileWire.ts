@@ -38,7 +38,7 @@ export const uploadFields = {
   path: Schema.optionalKey(
     boundedText(
       { minimum: 1, maximum: 1_024 },
-      "Where the file goes, below `/sandbox/files`; absent, under its own name in that folder"
+      "Where the file goes, below `/sandbox/files`; one that ends in a slash is the folder that it goes into. Absent, `uploads/`"
     )
   )
 }

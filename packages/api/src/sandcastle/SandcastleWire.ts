@@ -6,8 +6,9 @@
 import { ChatId } from "@castellan/core/chat/Chat"
 import { MemberId } from "@castellan/core/member/Member"
 import type { Slice } from "@castellan/core/page/Page"
-import type { Dataframe, SandboxUsage } from "@castellan/core/sandcastle/SandboxRuntime"
+import type { Dataframe } from "@castellan/core/sandcastle/SandboxRuntime"
 import { type Sandcastle, SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
+import type { SandcastleView } from "@castellan/core/sandcastle/SandcastleLife"
 import * as Schema from "effect/Schema"
 import { cursorFields, nextCursor, type SealPosition } from "../wire/PageWire.ts"
 import { count, oneOf, text, timestamp, uuid } from "../wire/WireValue.ts"
@@ -118,7 +119,7 @@ export const ofDataframe = (dataframe: Dataframe): DataframeWire => ({
 })
 
 /** How a sandcastle is, as the wire shows it, with what it uses while it runs. */
-export const ofStatus = (sandcastle: Sandcastle, usage: SandboxUsage | undefined): SandcastleStatusWire => ({
+export const ofStatus = ({ sandcastle, usage }: SandcastleView): SandcastleStatusWire => ({
   status: sandcastle.status._tag === "Stopped" ? "stopped" : "running",
   ...(usage?.memoryBytes === undefined ? {} : { memory_usage: usage.memoryBytes }),
   ...(usage === undefined ? {} : { dataframes: usage.dataframes.map(ofDataframe) })

@@ -6,6 +6,8 @@
 import { MemberId } from "@castellan/core/member/Member"
 import { RoleId } from "@castellan/core/role/Role"
 import { type Budget, BudgetId, BudgetMeasure, BudgetPeriod, BudgetScope } from "@castellan/core/usage/Budget"
+import type { BudgetStanding } from "@castellan/core/usage/BudgetPolicy"
+import type { BudgetDraft } from "@castellan/core/usage/Budgets"
 import * as Schema from "effect/Schema"
 import { boundedText, count, integerBetween, listOf, oneOf, text, timestamp, uuid } from "../wire/WireValue.ts"
 
@@ -20,6 +22,8 @@ export const BudgetWire = Schema.Struct({
   }),
   amount: count("How much may be used up in a period"),
   period: BudgetPeriod.annotate({ description: "How often the count begins again, at midnight UTC" }),
+  used: Schema.optionalKey(count("How much was used up in this period, where it is told")),
+  period_ends_at: Schema.optionalKey(timestamp("When the count begins again, where it is told")),
   created_at: timestamp("When the budget was made"),
   updated_at: timestamp("When the budget was last changed")
 }).annotate({
@@ -85,6 +89,21 @@ export const ofBudget = (budget: Budget): BudgetWire => ({
   period: budget.period,
   created_at: budget.createdAt,
   updated_at: budget.updatedAt
+})
+
+/** What a budget of a request is to be, in the domain's terms. */
+export const toBudgetDraft = (request: BudgetRequest): BudgetDraft => ({
+  ...(request.id === undefined ? {} : { id: request.id }),
+  name: request.name,
+  scope: toScope(request),
+  measure: request.measure,
+  amount: request.amount,
+  period: request.period
+})
+
+/** Budgets with what was used of them, as the wire shows them. */
+export const ofStandings = (standings: ReadonlyArray<BudgetStanding>): BudgetListWire => ({
+  budgets: standings.map(({ budget, span, used }) => ({ ...ofBudget(budget), used, period_ends_at: span.until }))
 })
 
 /** The budgets as the wire shows them. */

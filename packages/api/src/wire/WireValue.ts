@@ -142,6 +142,9 @@ export const emailAddress = (description: string) =>
 export const modelNumber = (description: string) =>
   integerBetween(1, 2_147_483_647, description).pipe(Schema.decodeTo(ModelNumber))
 
+/** A model by its number, or that there shall be none. */
+export const modelNumberOrNone = (number: number): ModelNumber | 0 => (number === 0 ? 0 : ModelNumber.make(number))
+
 /** An opaque text that an earlier answer gave. One that was altered is refused by whoever made it. */
 export const opaque = (description: string) => {
   const message = "must be a value that an earlier answer gave"

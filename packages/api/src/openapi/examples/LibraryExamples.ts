@@ -38,6 +38,9 @@ const ExecutionFile = {
 }
 const SandcastleFile = { name: "carriers.csv", path: "uploads/carriers.csv", type: "file", size: 2_048 }
 
+const ResultColumn = { name: "carrier", type: "text" }
+const RejectedEdit = { path: "notes/link", reason: "is a link" }
+
 const Diff = {
   name: "docs/carriers.md",
   old_path: "docs/carriers.md",
@@ -137,7 +140,7 @@ export const libraryExamples: Readonly<Record<string, Schema.Json>> = {
   FolderPolicyDeletion: { path: "docs", success: true },
   FolderPolicyList: { folder_policies: [FolderPolicy] },
   LibraryChange,
-  LibraryDiff: { has_changes: true, diffs: [Diff], raw_diff: rawDiff },
+  LibraryDiff: { has_changes: true, diffs: [Diff], raw_diff: rawDiff, rejected: [RejectedEdit] },
   MovedChange: { success: true, change: Change },
   Owner: { role_id: roleId },
   OwnerRequest: { role_id: roleId },
@@ -151,10 +154,12 @@ export const libraryExamples: Readonly<Record<string, Schema.Json>> = {
     dataframe_name: "flights_by_carrier",
     num_rows: 3,
     num_cols: 2,
+    columns: [ResultColumn],
     truncated: false,
-    execution_time_ms: 41,
     execution_id: executionId
   },
+  RejectedEdit,
+  ResultColumn,
   ReviewRequest: { expected_git_ref: gitRef },
   Sandcastle,
   SandcastleFile,
