@@ -8,6 +8,7 @@ import { Agents } from "@castellan/core/agent/Agents"
 import { AgentStore } from "@castellan/core/agent/AgentStore"
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { Chats } from "@castellan/core/chat/Chats"
+import { ConnectorId } from "@castellan/core/connector/Connector"
 import { ModelId } from "@castellan/core/model/Model"
 import * as AutomationSample from "@castellan/testing/fixture/AutomationSample"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
@@ -48,10 +49,13 @@ describe("Agents", () => {
       const admin = Fixture.adminOf(tenant)
       yield* Fixture.connector(tenant.organizationId)
       const agent = yield* created(admin, { ...definition, connectorIds: [1, 1], model: servedModel.id })
-      assert.deepInclude(agent, { ...definition, model: servedModel.id })
-      assert.deepEqual(agent.connectorIds, [1])
+      assert.deepStrictEqual([agent.name, agent.prompt, agent.model], ["Triage", definition.prompt, servedModel.id])
+      assert.deepStrictEqual(agent.connectorIds, [ConnectorId.make(1)])
       const renamed = yield* as(admin)(agents.update(agent.id, { name: "Router" }))
-      assert.deepInclude(renamed, { name: "Router", prompt: definition.prompt, model: servedModel.id })
+      assert.deepStrictEqual(
+        [renamed.name, renamed.prompt, renamed.model],
+        ["Router", definition.prompt, servedModel.id]
+      )
       const cleared = yield* as(admin)(agents.update(agent.id, { model: "", connectorIds: [] }))
       assert.isFalse("model" in cleared)
       assert.deepStrictEqual(cleared.connectorIds, [])

@@ -111,10 +111,9 @@ describe("PlaybookExecution.run", () => {
           ]
         }
       )
-      assert.deepInclude(
-        report.blocks.find((block) => block._tag === "Chart"),
-        { heading: "Chart", assetId: assets[1]?.id }
-      )
+      const chart = report.blocks.find((block) => block._tag === "Chart")
+      assert.strictEqual(chart?.heading, "Chart")
+      assert.strictEqual(chart?.assetId, assets[1]?.id)
       assert.match(htmlPreview, /<img src="data:image\/png;base64,[A-Za-z0-9+/]+=*" alt="Chart"/)
     }).pipe(Effect.provide(Deployment.layer({ tables: [sales] })))
   )
