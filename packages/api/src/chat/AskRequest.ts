@@ -5,16 +5,17 @@
  */
 import { ChatId, defaultTools, type ToolConfiguration } from "@castellan/core/chat/Chat"
 import type { Question } from "@castellan/core/chat/Chats"
+import { maxFiles } from "@castellan/core/chat/Upload"
 import { InvalidRequest } from "@castellan/core/error/Failure"
 import * as Effect from "effect/Effect"
-import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
-import type * as Multipart from "effect/http/Multipart"
+import * as Multipart from "effect/http/Multipart"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Stream from "effect/Stream"
 import * as InvalidRequestMessage from "../error/InvalidRequestMessage.ts"
+import { asFormWith } from "../wire/BytesWire.ts"
 import { boundedText, connectorId, flag, modelId, uuid } from "../wire/WireValue.ts"
 
 /** Connectors that one question can name. */
@@ -98,45 +99,57 @@ const formFields = {
 
 const FormFields = Schema.Struct(formFields)
 
-/** Bounds of a form: a question of 100,000 characters fits, files are refused when they begin. */
-const formLimits = {
-  maxParts: 128,
-  maxFieldSize: 512 * 1024,
-  maxTotalSize: 1024 * 1024
-} as const
+/** Bytes that the fields of a form have together at most: a question of 100,000 characters fits. */
+const maximumFieldBytes = 1024 * 1024
 
 /** A question as `multipart/form-data`. It reaches a handler as the stream of its parts: see `fromParts`. */
 export const AskForm = Schema.Struct({
   ...formFields,
   files: Schema.optionalKey(
     Schema.Array(Schema.String.annotate({ format: "binary" })).annotate({
-      description:
-        "Files for the analyst's sandbox. Not supported yet: a request with a file is refused, so that none is lost in silence"
+      description: `Files for the analyst's sandbox, at most ${maxFiles} of 25 MiB; they appear at \`/sandbox/files/uploads/\`. A deployment that has no sandboxes refuses a request with a file, so that none is lost in silence`
     })
   )
 })
   .annotate({ identifier: "AskForm", description: "A question as a form" })
-  .pipe(HttpApiSchema.asMultipartStream(formLimits))
+  .pipe(asFormWith(maxFiles))
 
 const decodeFields = Schema.decodeUnknownEffect(FormFields, { reportInput: true })
 
+/** What becomes of a file that comes with a question. Its content is to be read to its end, or the request refused. */
+export type TakeFile = (file: Multipart.File) => Effect.Effect<void, InvalidRequest | Multipart.MultipartError>
+
+/** Refuses every file: of a deployment that cannot keep them. */
+export const refuseFiles: TakeFile = () => Effect.fail(new InvalidRequest({ message: "files: not supported yet" }))
+
 /**
- * Reads a form to the same question that the JSON body would have been. It fails at the first file, before its bytes
- * are read, because files cannot be kept yet. Parts that are not known are ignored.
+ * Reads a form to the same question that the JSON body would have been, and hands over its files as they come. It fails
+ * at the first part that breaks a rule, before any more is read. Parts that are not known are ignored.
  */
 export const fromParts = (
-  parts: Stream.Stream<Multipart.Part, Multipart.MultipartError>
+  parts: Stream.Stream<Multipart.Part, Multipart.MultipartError>,
+  takeFile: TakeFile = refuseFiles
 ): Effect.Effect<AskRequest, InvalidRequest | Multipart.MultipartError> =>
   Effect.gen(function* () {
     const fields = new Map<string, string | ReadonlyArray<string>>()
+    let fieldBytes = 0
+    let files = 0
+
+    const takeField = (part: Multipart.Field): Effect.Effect<void, Multipart.MultipartError> => {
+      fieldBytes += part.value.length
+      if (fieldBytes > maximumFieldBytes) return Effect.fail(Multipart.MultipartError.fromReason("BodyTooLarge"))
+      const before = fields.get(part.key)
+      fields.set(part.key, before === undefined ? part.value : [before, part.value].flat())
+      return Effect.void
+    }
+
     yield* Stream.runForEach(parts, (part): Effect.Effect<void, InvalidRequest | Multipart.MultipartError> => {
-      if (part._tag === "Field") {
-        const before = fields.get(part.key)
-        fields.set(part.key, before === undefined ? part.value : [before, part.value].flat())
-        return Effect.void
-      }
+      if (part._tag === "Field") return takeField(part)
       if (part.key === "files") {
-        return Effect.fail(new InvalidRequest({ message: "files: not supported yet" }))
+        files += 1
+        return files > maxFiles
+          ? Effect.fail(new InvalidRequest({ message: `files: must not be more than ${maxFiles}` }))
+          : takeFile(part)
       }
       if (Object.hasOwn(formFields, part.key)) {
         return Effect.fail(new InvalidRequest({ message: `${part.key}: must be a text part, not a file` }))
