@@ -3,10 +3,11 @@
  */
 import type { Benchmark } from "./Benchmark.ts"
 import { coldStart } from "./cold-start/ColdStart.ts"
+import { decisions } from "./decisions/Decisions.ts"
 import { fanOut } from "./fan-out/FanOut.ts"
 import { firstFrame } from "./first-frame/FirstFrame.ts"
 import { jsonRead } from "./json-read/JsonRead.ts"
 import { library } from "./library/Library.ts"
 
 /** Every benchmark. */
-export const benchmarks: ReadonlyArray<Benchmark> = [jsonRead, fanOut, firstFrame, coldStart, library]
+export const benchmarks: ReadonlyArray<Benchmark> = [jsonRead, fanOut, firstFrame, coldStart, library, decisions]

@@ -49,7 +49,22 @@ export type KeptTerms = FolderPolicyTerms & { readonly malformations?: ReadonlyA
 
 const noMembers: ReadonlySet<MemberId> = new Set()
 
-const folderOf = (kept: KeptTerms, above: GoverningFolder | undefined): GoverningFolder => {
+/** Lists of roles by what they hold. */
+type SharedRoles = Map<string, ReadonlyArray<RoleId>>
+
+/**
+ * One list for all that hold the same roles: policies by the thousand name few of them, and what every decision reads
+ * stays in the processor's cache.
+ */
+const shared = (lists: SharedRoles, roles: ReadonlyArray<RoleId>): ReadonlyArray<RoleId> => {
+  const key = roles.join()
+  const known = lists.get(key)
+  if (known !== undefined) return known
+  lists.set(key, roles)
+  return roles
+}
+
+const folderOf = (kept: KeptTerms, above: GoverningFolder | undefined, lists: SharedRoles): GoverningFolder => {
   const members = new Set<MemberId>()
   const roles = new Set<RoleId>()
   for (const owner of kept.owners) {
@@ -60,7 +75,7 @@ const folderOf = (kept: KeptTerms, above: GoverningFolder | undefined): Governin
     path: kept.path,
     terms: kept,
     members: members.size === 0 ? noMembers : members,
-    roles: [...roles],
+    roles: shared(lists, [...roles]),
     inherits: kept.inheritOwners ? above : undefined,
     malformations: kept.malformations ?? []
   }
@@ -88,7 +103,8 @@ export const make = (policies: ReadonlyArray<KeptTerms>): PolicyTree => {
   for (const policy of policies) terms.set(policy.path, policy)
 
   const byPath = new Map<string, GoverningFolder>()
-  const rootFolder = folderOf(terms.get(root) ?? unsaid, undefined)
+  const lists: SharedRoles = new Map()
+  const rootFolder = folderOf(terms.get(root) ?? unsaid, undefined, lists)
   let deepest = 0
 
   /** The nearest policy of a path: no folder below the deepest policy needs to be looked for. */
@@ -103,7 +119,7 @@ export const make = (policies: ReadonlyArray<KeptTerms>): PolicyTree => {
   // A path sorts after every path above it, so that what is above is there when it is looked for.
   const sorted = [...terms.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1))
   const folders = sorted.map((policy) => {
-    const folder = policy.path === root ? rootFolder : folderOf(policy, governing(policy.path))
+    const folder = policy.path === root ? rootFolder : folderOf(policy, governing(policy.path), lists)
     byPath.set(policy.path, folder)
     deepest = Math.max(deepest, depthOf(policy.path))
     return folder
