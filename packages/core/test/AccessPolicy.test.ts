@@ -1,7 +1,7 @@
 import type { Access } from "@castellan/core/access/Access"
 import { decide, reach, readable } from "@castellan/core/access/AccessPolicy"
 import { requires } from "@castellan/core/access/PermissionPolicy"
-import { Principal } from "@castellan/core/access/Principal"
+import { Credential, Principal } from "@castellan/core/access/Principal"
 import * as Permission from "@castellan/core/role/Permission"
 import { layerCrypto } from "@castellan/testing/fixture/Deployment"
 import * as Sample from "@castellan/testing/fixture/Sample"
@@ -58,6 +58,11 @@ layer(layerCrypto)("AccessPolicy", (it) => {
       for (const [name, options, of, expected] of rows) {
         assert.strictEqual(reach(yield* Sample.principal(organization, options), of, now), expected, name)
       }
+      const keyless = new Principal({
+        ...(yield* Sample.principal(organization, { ...mine, restricted: true })),
+        credential: Credential.cases.System.make({ name: "retention" })
+      })
+      assert.strictEqual(reach(keyless, access, now), "hidden", "restricted, and by no key")
     })
   )
 
@@ -106,6 +111,7 @@ layer(layerCrypto)("AccessPolicy", (it) => {
       const writing = yield* Sample.principal(organization, { roles: [writer] })
       const hidden: Access = { isPublic: false, grants: [] }
       assert.strictEqual(verdict(nobody, hidden, ask, now), "hidden")
+      assert.deepStrictEqual(decide(nobody, hidden, ask, now).facts, { reach: "hidden" })
       assert.strictEqual(verdict(nobody, Sample.everyone, read, now), "permission")
       assert.strictEqual(verdict(reading, Sample.everyone, read, now), "allowed")
       assert.strictEqual(verdict(reading, Sample.everyone, ask, now), "permission")

@@ -113,8 +113,10 @@ export const share = (
   need: { readonly permission: Permission; readonly object: string },
   now: DateTime.Utc
 ): Decision => {
-  const decision = decide(principal, access, { ...need, access: "owner" }, now)
-  return decision._tag === "Deny" && decision.reason === "access" && principal.isAdmin && isOwnerless(access, now)
-    ? allow("administrator", `nobody owns this ${need.object}`, { permission: need.permission })
-    : decision
+  if (!principal.isAdmin || !isOwnerless(access, now))
+    return decide(principal, access, { ...need, access: "owner" }, now)
+  const permission = requires(principal, need.permission)
+  return permission._tag === "Deny"
+    ? permission
+    : allow("administrator", `nobody owns this ${need.object}`, { permission: need.permission })
 }

@@ -57,10 +57,9 @@ const refuse = (fault: ClientMetadataFault, rule: string): Result.Result<never, 
 /** The strings and punctuation of a JSON text, and its numbers: what a parsed value no longer shows. */
 const tokens = /"(?:[^"\\]|\\.)*"|[:,{}[\]]|-?\d[\d.eE+-]*/g
 
-/** A number whose value is not the one that is written: a policy would compare another one. */
+/** A whole number that no double holds for certain: a policy would compare another one. */
 const isInexact = (written: string): boolean => {
   const value = Number(written)
-  if (!Number.isFinite(value)) return true
   return Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 

@@ -113,6 +113,19 @@ describe("ClientMetadata", () => {
     it(name, () => assert.strictEqual(Result.getOrThrow(Result.flip(ClientMetadata.parse(text))).fault, fault))
   }
 
+  it("a text as long as may be, and the first of several numbers that no double holds", () => {
+    const longest = `{"tenant":"${"x".repeat(ClientMetadata.textLength - 13)}"}`
+    assert.strictEqual(longest.length, ClientMetadata.textLength)
+    assert.isTrue(Result.isSuccess(ClientMetadata.parse(longest)))
+    const numbers = '{"a":9007199254740991,"b":9007199254740993,"c":-9007199254740999}'
+    const refusal = Result.getOrThrow(Result.flip(ClientMetadata.parse(numbers)))
+    assert.strictEqual(refusal.message, "the number 9007199254740993 must be sent as a string")
+    assert.strictEqual(
+      Result.getOrThrow(Result.flip(ClientMetadata.parse('{"a":1,"b":2,"b":3,"a":4}'))).message,
+      'field "b" must be there only once'
+    )
+  })
+
   it("what looks like a second field, and is none", () => {
     const texts = [
       String.raw`{"a":"\"a\":1","b":"a"}`,
