@@ -7,6 +7,7 @@ import * as Chats from "@castellan/core/chat/Chats"
 import * as Connectors from "@castellan/core/connector/Connectors"
 import { layerMemory } from "@castellan/core/memory/Stores"
 import * as Models from "@castellan/core/model/Models"
+import * as RowPolicies from "@castellan/core/rowpolicy/RowPolicies"
 import * as HmacSessionTokens from "@castellan/core/session/HmacSessionTokens"
 import * as Budgets from "@castellan/core/usage/Budgets"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -19,7 +20,7 @@ import * as Playback from "./Playback.ts"
 import { commands } from "./Script.ts"
 
 const deployment = Layer.mergeAll(Authentication.layer, Chats.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Budgets.layer, Connectors.layer, Models.layer, Playback.layer)),
+  Layer.provideMerge(Layer.mergeAll(Budgets.layer, Connectors.layer, Models.layer, Playback.layer, RowPolicies.layer)),
   Layer.provideMerge(UseCase.layer),
   Layer.provideMerge(
     Layer.mergeAll(layerMemory, ScriptedDriver.layer(), ScriptedModel.layer(), HmacSessionTokens.layerMemory)

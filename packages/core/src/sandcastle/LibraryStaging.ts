@@ -8,14 +8,18 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { Principal } from "../access/Principal.ts"
+import { Changes } from "../change/Changes.ts"
+import type { Version } from "../change/LibraryVersions.ts"
+import type { StagedEdit } from "../change/StagedEdit.ts"
 import { FolderPolicyStore } from "../folderpolicy/FolderPolicyStore.ts"
 import { holderOf, owns } from "../folderpolicy/OwnersPolicy.ts"
 import * as PolicyTree from "../folderpolicy/PolicyTree.ts"
 import { BlobContents, blobId } from "../library/Blob.ts"
 import * as LibraryPath from "../library/LibraryPath.ts"
 import { LibraryStore } from "../library/LibraryStore.ts"
+import type { CommitId } from "../library/ObjectId.ts"
 import * as Tree from "../library/Tree.ts"
-import { changes, type TreeChange, withRenames } from "../library/TreeChange.ts"
+import { changes as changesOf, type TreeChange, withRenames } from "../library/TreeChange.ts"
 import * as TreeEdit from "../library/TreeEdit.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
 import type { LibraryEdit, LibraryFile } from "./SandboxRuntime.ts"
@@ -41,6 +45,8 @@ export interface StagedLibrary {
   readonly before: Tree.Tree
   readonly after: Tree.Tree
   readonly changes: ReadonlyArray<TreeChange>
+  /** The same edits as a change of the library is proposed with: what was rejected among them, to be refused there. */
+  readonly proposal: ReadonlyArray<StagedEdit>
   /** The contents of every file that changed, as it was and as it is. */
   readonly contents: BlobContents
   readonly rejected: ReadonlyArray<RejectedEdit>
@@ -78,6 +84,22 @@ export const editsOf = (
   return { edits: kept, contents: BlobContents.of(contents), rejected }
 }
 
+/** The edits of a session as a change is proposed with them. What is no file goes as a link, which no change takes. */
+const proposalOf = (before: Tree.Tree, edits: ReadonlyArray<LibraryEdit>): ReadonlyArray<StagedEdit> =>
+  edits.map((edit): StagedEdit => {
+    switch (edit._tag) {
+      case "Deleted":
+        return { _tag: "Delete", path: edit.path }
+      case "Rejected":
+        return { _tag: "Write", path: edit.path, content: new Uint8Array(), mode: "120000" }
+      default: {
+        const path = LibraryPath.parse(edit.path)
+        const mode = Result.isSuccess(path) ? Tree.fileAt(before, path.success)?.mode : undefined
+        return { _tag: "Write", path: edit.path, content: edit.content, ...(mode === undefined ? {} : { mode }) }
+      }
+    }
+  })
+
 /** Applies edits one by one where they clash together, so that one that cannot be does not hide the others. */
 const applied = (
   before: Tree.Tree,
@@ -108,7 +130,8 @@ export const staged = (
     ...(mount === undefined ? {} : { mount }),
     before,
     after,
-    changes: withRenames(changes(before, after)),
+    changes: withRenames(changesOf(before, after)),
+    proposal: proposalOf(before, edits),
     contents: contents.and(read.contents),
     rejected: [...read.rejected, ...rejected]
   }
@@ -117,6 +140,7 @@ export const staged = (
 /** The library of sessions over the stores. */
 export const make = Effect.gen(function* () {
   const library = yield* LibraryStore
+  const changes = yield* Changes
   const policies = yield* FolderPolicyStore
 
   const contentsOf = Effect.fnUntraced(function* (organizationId: OrganizationId, tree: Tree.Tree) {
@@ -131,25 +155,43 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  /** The part of the library that a principal owns now. */
-  const mountable = Effect.fnUntraced(function* (principal: Principal) {
-    const { organizationId } = principal
-    const nothing: Mountable = { files: [] }
-    if (!principal.holds("library:read")) return nothing
-    const head = yield* library.head(organizationId)
-    if (Option.isNone(head)) return nothing
-    const commit = yield* library.commit(organizationId, head.value)
-    if (Option.isNone(commit)) return nothing
-    const tree = yield* library.tree(organizationId, commit.value.tree)
-    if (Option.isNone(tree)) return nothing
-    const policyTree = PolicyTree.make(yield* policies.list(organizationId))
-    const holder = holderOf(principal)
-    const owned = Tree.prune(tree.value, (path) => owns(policyTree.governing(path), holder))
+  /** What a session holds of a version, where its edits are to be edits of a tree of that version. */
+  const held = Effect.fnUntraced(function* (organizationId: OrganizationId, version: Version, base: Tree.Tree) {
     const made: Mountable = {
-      mount: { commit: head.value, tree: yield* library.addTree(organizationId, owned) },
-      files: (yield* contentsOf(organizationId, owned)).files
+      mount: { commit: version.id, tree: yield* library.addTree(organizationId, base) },
+      files: (yield* contentsOf(organizationId, version.tree)).files
     }
     return made
+  })
+
+  /** The part of a version that a principal owns now. */
+  const owned = Effect.fnUntraced(function* (principal: Principal, id: CommitId) {
+    const { organizationId } = principal
+    const commit = yield* library.commit(organizationId, id)
+    const tree = Option.isSome(commit) ? yield* library.tree(organizationId, commit.value.tree) : Option.none()
+    const policyTree = PolicyTree.make(yield* policies.list(organizationId))
+    const holder = holderOf(principal)
+    return Tree.prune(
+      Option.getOrElse(tree, () => Tree.empty),
+      (path) => owns(policyTree.governing(path), holder)
+    )
+  })
+
+  /**
+   * What a session goes on from where a change of it has conflicts: the live version with what could be merged, and
+   * reject files. Both are edits of the live version: what was merged goes into the next revision, and a reject file
+   * that is still there is refused with it.
+   */
+  const goingOn = Effect.fnUntraced(function* (principal: Principal, version: Version) {
+    return yield* held(principal.organizationId, version, yield* owned(principal, version.id))
+  })
+
+  /** The part of the library that a principal owns now; nothing for whoever may not read it. */
+  const mountable = Effect.fnUntraced(function* (principal: Principal) {
+    const nothing: Mountable = { files: [] }
+    if (!principal.holds("library:read")) return nothing
+    const live = yield* changes.mount
+    return yield* held(principal.organizationId, live, live.tree)
   })
 
   /** What a session was opened with. */
@@ -159,5 +201,5 @@ export const make = Effect.gen(function* () {
     return { before, ...(yield* contentsOf(organizationId, before)) }
   })
 
-  return { mountable, mounted }
+  return { goingOn, mountable, mounted }
 })

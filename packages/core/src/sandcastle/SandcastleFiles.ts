@@ -6,12 +6,13 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { AuditEntry } from "../audit/AuditEvent.ts"
+import { Changes } from "../change/Changes.ts"
+import type { Proposal } from "../change/Proposing.ts"
 import { InvalidRequest } from "../error/Failure.ts"
 import * as LibraryPath from "../library/LibraryPath.ts"
 import { type UnifiedDiff, unifiedDiff } from "../library/UnifiedDiff.ts"
 import * as LibraryStaging from "./LibraryStaging.ts"
 import * as MediaType from "./MediaType.ts"
-import type { LibraryFile } from "./SandboxRuntime.ts"
 import type { SandcastleId } from "./Sandcastle.ts"
 import { SandcastleLimits } from "./SandcastleLimits.ts"
 import * as SandboxPath from "./SandboxPath.ts"
@@ -40,6 +41,9 @@ export interface LibraryDiff extends UnifiedDiff {
   readonly rejected: ReadonlyArray<LibraryStaging.RejectedEdit>
 }
 
+/** What is said of a change that is made of the edits in a session. */
+export type LibraryProposal = Omit<Proposal, "base" | "chatId" | "staged">
+
 const parsed = (text: string, field?: string) => Effect.fromResult(SandboxPath.parse(text, field))
 
 /** Where an upload goes. */
@@ -64,6 +68,7 @@ const fitsLibrary = (path: SandboxPath.SandboxPath): Effect.Effect<void, Invalid
 export const make = Effect.gen(function* () {
   const sessions = yield* SessionUse.make
   const staging = yield* LibraryStaging.make
+  const changes = yield* Changes
   const limits = yield* SandcastleLimits
 
   const recorded = (entry: AuditEntry) => () => Effect.succeed([entry])
@@ -74,7 +79,10 @@ export const make = Effect.gen(function* () {
       { action: "read", needs: "read" },
       Effect.fnUntraced(function* (session, sandcastle) {
         const { before, contents, files } = yield* staging.mounted(sandcastle.organizationId, sandcastle.library)
-        return LibraryStaging.staged(sandcastle.library, before, contents, yield* session.diff(files))
+        return {
+          ...LibraryStaging.staged(sandcastle.library, before, contents, yield* session.diff(files)),
+          chatId: sandcastle.chatId
+        }
       })
     )
 
@@ -135,17 +143,39 @@ export const make = Effect.gen(function* () {
 
     /** What was done to the library in the session, to show it. */
     libraryDiff: Effect.fn("Sandcastles.libraryDiff")(function* (id: SandcastleId) {
-      const { changes, contents, rejected } = yield* staged(id)
-      const diff: LibraryDiff = { hasChanges: changes.length > 0, ...unifiedDiff(changes, contents), rejected }
+      const { changes: made, contents, rejected } = yield* staged(id)
+      const diff: LibraryDiff = { hasChanges: made.length > 0, ...unifiedDiff(made, contents), rejected }
       return diff
     }),
 
-    /** Makes the library of the session hold these files: what a change with conflicts leaves its author to resolve. */
-    remountLibrary: Effect.fn("Sandcastles.remountLibrary")(function* (
+    /**
+     * Files what was done to the library in the session as a change, or as a further revision of one. Where there are
+     * conflicts, the library of the session is made what is to be gone on from, with reject files.
+     */
+    proposeLibraryChange: Effect.fn("Sandcastles.proposeLibraryChange")(function* (
       id: SandcastleId,
-      files: ReadonlyArray<LibraryFile>
+      proposal: LibraryProposal
     ) {
-      yield* sessions.use(id, { action: "update", needs: "execute" }, (session) => session.mountLibrary(files))
+      const { mount, proposal: edits, chatId } = yield* staged(id)
+      const proposed = yield* changes.propose({
+        ...proposal,
+        ...(mount === undefined ? {} : { base: mount.commit }),
+        ...(chatId === undefined ? {} : { chatId }),
+        staged: edits
+      })
+      const { rejected } = proposed
+      if (rejected !== undefined) {
+        yield* sessions.use(
+          id,
+          { action: "update", needs: "execute" },
+          Effect.fnUntraced(function* (session, sandcastle, principal) {
+            const next = yield* staging.goingOn(principal, rejected)
+            yield* session.mountLibrary(next.files)
+            yield* sessions.remounted(sandcastle.id, next.mount)
+          })
+        )
+      }
+      return proposed
     })
   }
 })

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type { UseCase } from "../audit/UseCase.ts"
+import type { Changes } from "../change/Changes.ts"
 import type { ChatStore } from "../chat/ChatStore.ts"
 import type { ConnectorQueries } from "../connector/ConnectorQueries.ts"
 import type { Connectors } from "../connector/Connectors.ts"
@@ -47,6 +48,7 @@ export class Sandcastles extends Context.Service<Sandcastles, Effect.Success<typ
 export const layer: Layer.Layer<
   Sandcastles,
   never,
+  | Changes
   | ChatStore
   | ConnectorQueries
   | Connectors

@@ -11,7 +11,7 @@ import type { AuditAction, AuditEntry, AuditTarget } from "../audit/AuditEvent.t
 import { UseCase } from "../audit/UseCase.ts"
 import { Conflict, ExecutionFailed, InvalidRequest, NotFound, type PermissionDenied } from "../error/Failure.ts"
 import { SandboxError, type SandboxSession } from "./SandboxRuntime.ts"
-import { Sandcastle, type SandcastleId } from "./Sandcastle.ts"
+import { type LibraryMount, Sandcastle, type SandcastleId } from "./Sandcastle.ts"
 import { decide, type SandcastleAction } from "./SandcastlePolicy.ts"
 import { SandcastleSessions } from "./SandcastleSessions.ts"
 import { SandcastleEvent, transition } from "./SandcastleState.ts"
@@ -99,6 +99,20 @@ export const make = Effect.gen(function* () {
     )
   })
 
+  /** Keeps what of the library a session holds from now on. */
+  const remounted = Effect.fnUntraced(function* (id: SandcastleId, library: LibraryMount | undefined) {
+    yield* useCase.run(
+      { action: "update", target: target(id) },
+      Effect.fnUntraced(function* (principal) {
+        const found = yield* store.get(principal.organizationId, id)
+        if (Option.isSome(found) && library !== undefined) {
+          yield* store.save(new Sandcastle({ ...found.value, library }))
+        }
+        return { answer: undefined, entries: [] }
+      })
+    )
+  })
+
   const lost = (id: SandcastleId) =>
     Effect.andThen(note(id, SandcastleEvent.cases.Lose.make({})), Effect.fail(noSession))
 
@@ -151,7 +165,7 @@ export const make = Effect.gen(function* () {
       return Option.isSome(done) ? done.value : yield* lost(id)
     })
 
-  return { load, note, use }
+  return { load, note, remounted, use }
 })
 
 /** Finds sandcastles and uses their sessions. */
