@@ -1,7 +1,7 @@
 /**
  * A change of many paths, in many folders, each with a rule of its own.
  */
-import * as ApprovalPolicy from "@castellan/core/change/ApprovalPolicy"
+import type * as ApprovalPolicy from "@castellan/core/change/ApprovalPolicy"
 import * as PolicyTree from "@castellan/core/folderpolicy/PolicyTree"
 import * as Population from "@castellan/core/folderpolicy/Population"
 import { change } from "@castellan/testing/policy/Change"
