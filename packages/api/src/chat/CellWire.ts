@@ -6,9 +6,8 @@
 import { AssetId } from "@castellan/core/asset/Asset"
 import { type Cell, CellId, type CellStatus, duration } from "@castellan/core/chat/Cell"
 import { ConnectorId } from "@castellan/core/connector/Connector"
-import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { count, text, timestamp, uuid } from "../wire/WireValue.ts"
+import { count, text, timestamp, uuid, wholeMilliseconds } from "../wire/WireValue.ts"
 
 /** The kinds of cell. */
 export const CellType = Schema.Literals([
@@ -99,10 +98,6 @@ const contentOf = (
       return { type: toolTypes.get(content.toolName) ?? "mcp_tool", tool_name: content.toolName, code: content.input }
   }
 }
-
-/** A duration as the wire's integer: never negative, though clocks are set back. */
-const wholeMilliseconds = (took: Duration.Duration): number =>
-  Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(Duration.toMillis(took))))
 
 /** A cell as the wire shows it. */
 export const ofCell = (cell: Cell): CellWire => {

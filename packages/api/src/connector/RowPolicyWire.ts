@@ -59,7 +59,11 @@ export type PredicateWire =
   | { readonly type: "all"; readonly predicates: ReadonlyArray<PredicateWire> }
   | { readonly type: "any"; readonly predicates: ReadonlyArray<PredicateWire> }
 
-const column = boundedText({ minimum: 1, maximum: 255 }, "A column of the table")
+const columnRule = "must be a column's name, of at most 255 characters"
+const column = Schema.String.annotate({ message: columnRule }).check(
+  Schema.isMinLength(1, { message: columnRule }),
+  Schema.isMaxLength(255, { message: columnRule, description: "A column of the table" })
+)
 const type = <const Type extends string>(name: Type) =>
   Schema.Literal(name).annotate({ description: "Which kind of predicate it is" })
 

@@ -49,7 +49,7 @@ export const DeliveryWire = Schema.Struct({
   status: Schema.Literals(["pending", "sending", "delivered", "failed", "given_up"]).annotate({
     description: "How far it has come; what `failed` is tried again"
   }),
-  attempts: count("Attempts that were begun"),
+  attempts: Schema.Int.annotate({ description: "Attempts that were begun" }),
   error: Schema.optionalKey(text("Why the last attempt failed")),
   delivered_at: Schema.optionalKey(timestamp("When it arrived")),
   next_attempt_at: Schema.optionalKey(timestamp("When it is tried again"))

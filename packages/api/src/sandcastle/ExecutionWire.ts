@@ -16,7 +16,6 @@ import {
 import type { SandboxPath } from "@castellan/core/sandcastle/SandboxPath"
 import type { ExecAnswer, ExecuteAnswer } from "@castellan/core/sandcastle/SandcastleExecutions"
 import type { QueryAnswer, QueryRequest as DomainQuery } from "@castellan/core/sandcastle/SandcastleQueries"
-import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { cursorFields, nextCursor, type SealPosition } from "../wire/PageWire.ts"
 import {
@@ -28,7 +27,8 @@ import {
   oneOf,
   text,
   timestamp,
-  uuid
+  uuid,
+  wholeMilliseconds
 } from "../wire/WireValue.ts"
 import { DataframeWire, ofDataframe } from "./SandcastleWire.ts"
 
@@ -202,7 +202,7 @@ export const toQuery = (request: QueryRequest): DomainQuery => ({
 export const ofExecuteAnswer = (answer: ExecuteAnswer, urlOf: (path: SandboxPath) => string): ExecuteResponse => ({
   output: answer.output,
   ...(answer.error === undefined ? {} : { error: answer.error }),
-  execution_time_ms: Math.max(0, Math.round(Duration.toMillis(answer.took))),
+  execution_time_ms: wholeMilliseconds(answer.took),
   files: answer.files.map(({ mediaType, name, path }) => ({ name, url: urlOf(path), mime_type: mediaType })),
   dataframes: answer.dataframes.map(ofDataframe),
   execution_id: answer.executionId
@@ -239,7 +239,7 @@ export const ofExecution = (execution: Execution): ExecutionWire => {
     input: execution.input,
     output_preview: execution.outputPreview,
     ...(failed === undefined ? {} : { error: failed }),
-    ...(took === undefined ? {} : { duration_ms: Math.max(0, Math.round(Duration.toMillis(took))) }),
+    ...(took === undefined ? {} : { duration_ms: wholeMilliseconds(took) }),
     created_at: execution.createdAt
   }
 }

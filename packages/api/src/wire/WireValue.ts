@@ -9,6 +9,7 @@
 import { ConnectorId } from "@castellan/core/connector/Connector"
 import { EmailAddress } from "@castellan/core/member/EmailAddress"
 import { ModelId, ModelNumber } from "@castellan/core/model/Model"
+import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 
@@ -56,6 +57,10 @@ export const flag = (description: string) => Schema.Boolean.annotate({ descripti
 /** A count of something that is there: a whole number, 0 or more. */
 export const count = (description: string) =>
   Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description })
+
+/** A duration as the wire's integer: never negative, though clocks are set back. */
+export const wholeMilliseconds = (took: Duration.Duration): number =>
+  Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(Duration.toMillis(took))))
 
 /** An integer of a request, within bounds that its message states. */
 export const integerBetween = (minimum: number, maximum: number, description: string) => {

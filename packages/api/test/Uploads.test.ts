@@ -1,0 +1,82 @@
+import { fromParts } from "@castellan/api/chat/AskRequest"
+import { ConnectorId } from "@castellan/core/connector/Connector"
+import { InvalidRequest } from "@castellan/core/error/Failure"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { HttpServerRequest, Multipart } from "effect/http"
+
+/** The parts of a form as a server reads them. */
+const partsOf = (form: FormData) =>
+  Stream.unwrap(
+    Effect.promise(async () => {
+      const encoded = new Response(form)
+      const headers = { "content-type": encoded.headers.get("content-type") ?? "" }
+      const request = new Request("http://castellan.test", {
+        method: "POST",
+        headers,
+        body: await encoded.arrayBuffer()
+      })
+      return HttpServerRequest.fromWeb(request).multipartStream
+    })
+  )
+
+const questionWith = (...files: ReadonlyArray<readonly [string, string]>): FormData => {
+  const form = new FormData()
+  form.set("question", "What is in it?")
+  for (const [name, text] of files) form.append("files", new File([text], name, { type: "text/csv" }))
+  form.set("connector_ids", "[1]")
+  return form
+}
+
+describe("a form with files", () => {
+  it.effect("is the question, and its files in their order", () =>
+    Effect.gen(function* () {
+      const taken: Array<readonly [string, string]> = []
+      const take = (file: Multipart.File) =>
+        Effect.map(Stream.mkString(Stream.decodeText(file.content)), (text) => {
+          taken.push([file.name, text])
+        })
+      const form = questionWith(["a.csv", "1,2"], ["b.csv", "3,4"])
+      const request = yield* fromParts(partsOf(form), take)
+      assert.deepStrictEqual(request, { question: "What is in it?", connector_ids: [ConnectorId.make(1)] })
+      assert.deepStrictEqual(taken, [
+        ["a.csv", "1,2"],
+        ["b.csv", "3,4"]
+      ])
+    })
+  )
+
+  it.effect("has ten of them at most", () =>
+    Effect.gen(function* () {
+      const names = Array.from({ length: 11 }, (_, index) => [`${index}.csv`, "x"] as const)
+      const taken: Array<string> = []
+      const take = (file: Multipart.File) =>
+        Effect.andThen(
+          Stream.runDrain(file.content),
+          Effect.sync(() => taken.push(file.name))
+        )
+      const error = yield* Effect.flip(fromParts(partsOf(questionWith(...names)), take))
+      assert.deepStrictEqual(error, new InvalidRequest({ message: "files: must not be more than 10" }))
+      assert.strictEqual(taken.length, 10)
+      yield* fromParts(partsOf(questionWith(...names.slice(1))), take)
+    })
+  )
+
+  it.effect("is refused where files cannot be kept", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(fromParts(partsOf(questionWith(["a.csv", "1,2"]))))
+      assert.deepStrictEqual(error, new InvalidRequest({ message: "files: not supported yet" }))
+    })
+  )
+
+  it.effect("has fields of a megabyte together, and no more", () =>
+    Effect.gen(function* () {
+      const form = new FormData()
+      form.set("question", "Why?")
+      for (let index = 0; index < 3; index += 1) form.append(`unknown${index}`, "x".repeat(400_000))
+      const error = yield* Effect.flip(fromParts(partsOf(form)))
+      assert.isTrue(Multipart.isMultipartError(error))
+      if (Multipart.isMultipartError(error)) assert.strictEqual(error.reason._tag, "BodyTooLarge")
+    })
+  )
+})
