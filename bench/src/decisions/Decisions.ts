@@ -90,11 +90,11 @@ const approvals = Effect.fnUntraced(function* (plan: Plan) {
   return yield* alternate(
     [
       timed(
-        "whether its approvals are complete",
+        "Castellan: are its approvals complete",
         () => ApprovalPolicy.decideStanding(ApprovalPolicy.standing(reviewed, situation)).reason
       ),
       timed(
-        "whether somebody may approve it",
+        "Castellan: may somebody approve it",
         () => ApprovalPolicy.decideApproval(reviewed, situation, approver).reason
       )
     ],

@@ -48,6 +48,16 @@ describe("A policy as it was kept", () => {
     })
   }
 
+  it("O10 what cannot be read inherits nobody either", () => {
+    const library = folderPolicy("/", { owners: { members: ["ana"] } })
+    const of = (document: unknown) =>
+      policyWorld({ members: { ana: ["member"] }, policies: [library, read(document)] }).own("ana", "docs/x")
+    const open = { ...whole, owners: [], inheritOwners: true }
+    expectDecision(of(open)).toAllow("ownership")
+    expectDecision(of({ ...open, owners: "everyone" })).toDeny("not_owned")
+    expectDecision(of({ ...open, inheritOwners: "yes" })).toDeny("not_owned")
+  })
+
   for (const requiredApprovals of [0, -1, 1.5, "2", null, Number.NaN]) {
     it(`A21 a number of approvals that is ${JSON.stringify(requiredApprovals)} acts as 1`, () => {
       const policy = read({ ...whole, requiredApprovals })
