@@ -117,6 +117,7 @@ layer(layerCrypto)("AccessPolicy", (it) => {
       assert.strictEqual(verdict(reading, Sample.everyone, ask, now), "permission")
       // A chat that is public to its organization is there to be read.
       assert.strictEqual(verdict(writing, Sample.everyone, ask, now), "access")
+      assert.deepStrictEqual(decide(writing, Sample.everyone, ask, now).facts, { reach: "viewer", required: "editor" })
     })
   )
 

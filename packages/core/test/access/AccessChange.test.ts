@@ -1,5 +1,7 @@
 import * as AccessChange from "@castellan/core/access/AccessChange"
 import { inForce, ownership, reach, share } from "@castellan/core/access/AccessPolicy"
+import { Principal } from "@castellan/core/access/Principal"
+import { Role } from "@castellan/core/role/Role"
 import { layerCrypto } from "@castellan/testing/fixture/Deployment"
 import * as SmallWorld from "@castellan/testing/fixture/SmallWorld"
 import { assert, layer } from "@effect/vitest"
@@ -94,6 +96,72 @@ layer(layerCrypto)("AccessChange", (it) => {
         assert.strictEqual(ownership(principal, current, now)._tag !== "None", owns)
       }),
     { arbitrary: { runs: 600 } }
+  )
+
+  it.effect("who owns by a role alone keeps that role's grant, and nobody else's", () =>
+    Effect.gen(function* () {
+      const world = yield* SmallWorld.make
+      const base = { member: 0, key: 0, rotated: false, roles: [1], restricted: false, client: 0 }
+      const principal = SmallWorld.principalOf(world, base)
+      const [, role, another] = world.roles
+      const [, other] = world.members
+      assert.isDefined(role)
+      assert.isDefined(another)
+      assert.isDefined(other)
+      const mine = { grantee: { _tag: "Role", id: role.id }, accessType: "owner" } as const
+      const others = [
+        { grantee: { _tag: "Role", id: another.id }, accessType: "owner" },
+        { grantee: { _tag: "Member", id: other }, accessType: "owner" }
+      ] as const
+      const current = { isPublic: false, grants: [...others, mine] }
+      const next = AccessChange.replace(principal, current, { isPublic: true, grants: [] }, now)
+      assert.deepStrictEqual(Result.getOrThrow(next), { isPublic: true, grants: [mine] })
+    })
+  )
+
+  it.effect("an owner for a time says for how long, and leaves what is public public", () =>
+    Effect.gen(function* () {
+      const world = yield* SmallWorld.make
+      const principal = SmallWorld.principalOf(world, {
+        member: 0,
+        key: 0,
+        rotated: false,
+        roles: [1],
+        restricted: false,
+        client: 0
+      })
+      const expiresAt = DateTime.add(now, { hours: 1 })
+      const mine = { grantee: { _tag: "Member", id: principal.memberId }, accessType: "owner", expiresAt } as const
+      const change = (before: boolean, after: boolean) =>
+        AccessChange.replace(principal, { isPublic: before, grants: [mine] }, { isPublic: after, grants: [] }, now)
+      assert.deepStrictEqual(Result.getOrThrow(Result.flip(change(false, true))).facts, {
+        until: "2030-05-05T13:00:00.000Z"
+      })
+      assert.isTrue(Result.getOrThrow(change(true, true)).isPublic)
+      assert.isFalse(Result.getOrThrow(change(true, false)).isPublic)
+    })
+  )
+
+  it.effect("what nobody owns is an administrator's to share, with the permission", () =>
+    Effect.gen(function* () {
+      const world = yield* SmallWorld.make
+      const [admin] = world.roles
+      assert.isDefined(admin)
+      const administrator = SmallWorld.principalOf(world, {
+        member: 0,
+        key: 0,
+        rotated: false,
+        roles: [0],
+        restricted: true,
+        client: 0
+      })
+      const nobodys = { isPublic: false, grants: [] }
+      const decision = share(administrator, nobodys, need, now)
+      assert.deepStrictEqual([decision._tag, decision.reason], ["Allow", "administrator"])
+      assert.deepStrictEqual(decision.facts, { permission: "chat:write" })
+      const powerless = new Principal({ ...administrator, roles: [new Role({ ...admin, permissions: ["chat:read"] })] })
+      assert.strictEqual(share(powerless, nobodys, need, now).reason, "permission")
+    })
   )
 
   it.effect("ownership lasts to the end of the longest grant that counts", () =>
