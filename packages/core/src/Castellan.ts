@@ -73,6 +73,11 @@ export interface CastellanOptions extends InProcessRunner.InProcessRunnerOptions
   readonly limits?: Partial<RunLimits>
   /** Where sandcastles have their sessions; without it, none can be started. */
   readonly sandbox?: Layer.Layer<SandboxRuntime.SandboxRuntime>
+  /**
+   * Whether sandcastles that are idle are stopped, and old executions purged, once a minute in this process. They are,
+   * unless a host calls `Sandcastles.sweep` by a clock of its own.
+   */
+  readonly sweeps?: boolean
   /** What the web is searched with; without it, every search fails. */
   readonly webSearch?: Layer.Layer<WebSearch.WebSearch>
   /** What session tokens are signed with; without it, a secret of this process that ends with it. */
@@ -89,8 +94,8 @@ const sessionTokens = ({
 const accesses = Accesses.layer.pipe(Layer.provide(AccessCarriers.layer))
 
 /** Sandcastles with their sessions in this process, swept once a minute. */
-const sandcastles = ({ sandbox }: CastellanOptions) =>
-  Sandcastles.layerSweeping.pipe(
+const sandcastles = ({ sandbox, sweeps = true }: CastellanOptions) =>
+  (sweeps ? Sandcastles.layerSweeping : Layer.empty).pipe(
     Layer.provideMerge(Sandcastles.layer),
     Layer.provide(SandcastleSessions.layer),
     Layer.provide(sandbox ?? SandboxRuntime.layerUnavailable)

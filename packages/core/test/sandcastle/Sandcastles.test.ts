@@ -7,6 +7,7 @@ import { ExecutionStore } from "@castellan/core/sandcastle/ExecutionStore"
 import { ExecEvent, layerUnavailable } from "@castellan/core/sandcastle/SandboxRuntime"
 import { SandboxPath } from "@castellan/core/sandcastle/SandboxPath"
 import { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
+import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
 import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
@@ -15,7 +16,7 @@ import { says } from "@castellan/testing/scripted/ScriptedModel"
 import { salesSource } from "@castellan/testing/scripted/ScriptedOntology"
 import { ScriptedSandbox } from "@castellan/testing/scripted/ScriptedSandbox"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber } from "effect"
+import { DateTime, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
 const as =
@@ -49,6 +50,16 @@ const statusOf = (id: SandcastleId) =>
   )
 
 const noSession = "conflict: the sandcastle's session does not answer: start it again"
+
+/** A deployment that sweeps by itself, where an execution may take longer than a sandcastle may be idle. */
+const sweeping = Deployment.layer({ sweeps: true }).pipe(
+  Layer.provide(
+    Layer.effect(
+      SandcastleLimits,
+      Effect.map(SandcastleLimits, (limits) => ({ ...limits, executionTimeout: Duration.hours(1) }))
+    )
+  )
+)
 
 describe("Sandcastles: their life", () => {
   it.effect("one is started, listed, looked at, stopped, and started again", () =>
@@ -170,7 +181,6 @@ describe("Sandcastles: their life", () => {
       yield* as(member)(execute(busy.id, "x = 1"))
       yield* TestClock.adjust("299 seconds")
       assert.strictEqual(yield* as(member)(statusOf(id)), "Running")
-      // The deployment sweeps once a minute; this is its sweep by hand.
       yield* TestClock.adjust("1 second")
       yield* sandcastles.sweep
       assert.strictEqual(yield* as(member)(statusOf(id)), "Stopped")
@@ -181,9 +191,23 @@ describe("Sandcastles: their life", () => {
       )
       assert.deepStrictEqual(items[0]?.actor.credential, { _tag: "System", name: "sandcastle-sweep" })
       assert.strictEqual(items[0]?.actor.memberId, member.memberId)
-      yield* TestClock.adjust("16 minutes")
-      assert.strictEqual(yield* as(member)(statusOf(busy.id)), "Stopped")
+      yield* TestClock.adjust("14 minutes")
+      assert.deepStrictEqual(yield* sandcastles.sweep, { stopped: 1, purged: 0 })
+      assert.deepStrictEqual(yield* sandcastles.sweep, { stopped: 0, purged: 0 })
     }).pipe(Effect.provide(Deployment.layer()))
+  )
+
+  it.effect("a deployment sweeps by itself, and leaves alone what runs", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* ScriptedSandbox
+      const { id, member } = yield* castle
+      const busy = yield* as(member)(Sandcastles.use((sandcastles) => sandcastles.start()))
+      yield* Effect.forkChild(as(member)(execute(busy.id, "while True: pass")), { startImmediately: true })
+      yield* sandbox.stuck(1)
+      yield* TestClock.adjust("16 minutes")
+      assert.strictEqual(yield* as(member)(statusOf(id)), "Stopped")
+      assert.strictEqual(yield* as(member)(statusOf(busy.id)), "Running")
+    }).pipe(Effect.provide(sweeping))
   )
 
   it.effect("one whose session is gone is unknown, refuses work, and is started again", () =>
