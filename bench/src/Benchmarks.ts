@@ -3,6 +3,7 @@
  */
 import type { Benchmark } from "./Benchmark.ts"
 import { coldStart } from "./cold-start/ColdStart.ts"
+import { contract } from "./contract/Contract.ts"
 import { decisions } from "./decisions/Decisions.ts"
 import { fanOut } from "./fan-out/FanOut.ts"
 import { firstFrame } from "./first-frame/FirstFrame.ts"
@@ -10,4 +11,12 @@ import { jsonRead } from "./json-read/JsonRead.ts"
 import { library } from "./library/Library.ts"
 
 /** Every benchmark. */
-export const benchmarks: ReadonlyArray<Benchmark> = [jsonRead, fanOut, firstFrame, coldStart, library, decisions]
+export const benchmarks: ReadonlyArray<Benchmark> = [
+  jsonRead,
+  fanOut,
+  firstFrame,
+  coldStart,
+  library,
+  decisions,
+  contract
+]

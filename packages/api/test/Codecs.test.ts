@@ -193,7 +193,11 @@ describe("whatever it holds, on the wire", () => {
       const wanted = toWantedAccess({ is_public, grants })
       assert.deepStrictEqual(wanted, {
         isPublic: access.isPublic,
-        grants: access.grants.map(({ grantedBy: _, ...grant }) => grant)
+        grants: access.grants.map(({ accessType, expiresAt, grantee }) => ({
+          grantee,
+          accessType,
+          ...(expiresAt === undefined ? {} : { expiresAt })
+        }))
       })
     })
   )

@@ -9,6 +9,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Authentication } from "../access/Authentication.ts"
+import { InvalidRequestError } from "../error/ErrorEnvelope.ts"
 import { actErrors, listErrors, writeErrors } from "../error/OperationErrors.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
 import { operation, optionalBody, reportingInput } from "../wire/Operation.ts"
@@ -52,12 +53,12 @@ const list = HttpApiEndpoint.get("list", "/", {
 const revoke = HttpApiEndpoint.delete("revoke", "/:id", {
   params,
   success: ApiKeyRevocationWire,
-  error: actErrors
+  error: [InvalidRequestError, ...actErrors]
 }).annotateMerge(
   operation(
     "revokeApiKey",
     "Revoke an API key",
-    "Ends a key at once and for good. Another member's key needs `organization:write`. A key can be revoked once."
+    "Ends a key at once and for good. Another member's key needs `organization:write`. A key that is revoked already is refused with 400."
   )
 )
 
