@@ -23,8 +23,9 @@ import type { Population } from "../folderpolicy/Population.ts"
 import { Commit } from "../library/Commit.ts"
 import type { LibraryStore } from "../library/LibraryStore.ts"
 import { CommitId } from "../library/ObjectId.ts"
-import { prune, type Tree } from "../library/Tree.ts"
-import { blobsOf, changes, touchedPaths, type TreeChange, withRenames } from "../library/TreeChange.ts"
+import { ancestors, type LibraryPath, rootFolder } from "../library/LibraryPath.ts"
+import { fileAt, find, prune, type Tree } from "../library/Tree.ts"
+import { blobsOf, changes, touchedPaths, withRenames } from "../library/TreeChange.ts"
 import { apply } from "../library/TreeEdit.ts"
 import { unifiedDiff } from "../library/UnifiedDiff.ts"
 import { unresolved } from "../library/Unresolved.ts"
@@ -102,11 +103,17 @@ const leftovers = {
   ConflictMarkers: "holds conflict markers"
 } as const
 
-/** What the caller may not have staged, because the mount does not hold it for them: whatever was there before. */
-const edited = (all: ReadonlyArray<TreeChange>): ReadonlyArray<string> =>
-  all.flatMap((change) => {
-    if (change._tag === "Added") return []
-    return [change._tag === "Renamed" ? change.from : change.path]
+/**
+ * What edits would change of what is there: the mount held it, if the caller may have staged them. It is asked before
+ * anything is compared, so that nobody finds out what a file holds by writing what they think it does.
+ */
+const replaced = (base: Tree, edits: StagedEdit.ParsedEdits["edits"]): ReadonlyArray<LibraryPath> =>
+  edits.flatMap(({ path }) => {
+    const inTheWay = ancestors(path).filter((folder): folder is LibraryPath => folder !== rootFolder)
+    return [
+      ...(find(base, path) === undefined ? [] : [path]),
+      ...inTheWay.filter((folder) => fileAt(base, folder) !== undefined)
+    ]
   })
 
 const attribution = (population: Population, principal: Principal): Attribution =>
@@ -173,9 +180,9 @@ export const make = ({ library, merging, nextId, situations, store, versions }: 
       yield* allowed(transition(existing.status, event, at))
     }
     const base = yield* baseOf(principal, proposal.base)
-    const { all, files, tree } = yield* changed(principal, base.tree, parsed)
     const holder = OwnersPolicy.holderOf(principal)
-    yield* enforce(OwnersPolicy.decideAll(situation.tree, holder, edited(all)))
+    yield* enforce(OwnersPolicy.decideAll(situation.tree, holder, replaced(base.tree, parsed.edits)))
+    const { all, files, tree } = yield* changed(principal, base.tree, parsed)
 
     const id = existing?.id ?? ChangeId.make(yield* nextId)
     const revision = (existing?.changesets.length ?? 0) + 1
@@ -265,8 +272,12 @@ export const make = ({ library, merging, nextId, situations, store, versions }: 
         ? {
             rejected: {
               id: attempt.head.id,
-              tree: prune(yield* attempt.withRejects, (path) =>
-                OwnersPolicy.owns(situation.tree.governing(path), holder)
+              // What the head does not have is the caller's own: a new file, or rejected hunks of theirs.
+              tree: prune(
+                yield* attempt.withRejects,
+                (path) =>
+                  OwnersPolicy.owns(situation.tree.governing(path), holder) ||
+                  fileAt(attempt.head.tree, path) === undefined
               )
             }
           }

@@ -3,6 +3,7 @@ import { AuditStore } from "@castellan/core/audit/AuditStore"
 import * as Changes from "@castellan/core/change/Changes"
 import { FolderPolicies } from "@castellan/core/folderpolicy/FolderPolicies"
 import { LibraryStore } from "@castellan/core/library/LibraryStore"
+import * as Tree from "@castellan/core/library/Tree"
 import { OntologyStore } from "@castellan/core/ontology/OntologyStore"
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Option, Result } from "effect"
@@ -535,6 +536,13 @@ it.layer(Review.layer)("Proposing", (it) => {
       assert.strictEqual(yield* codeOf(propose(ana, move)), "permission_denied")
       assert.strictEqual(yield* codeOf(propose(ana, { remove: ["a/x"] })), "permission_denied")
       assert.strictEqual(yield* codeOf(propose(ana, { write: { "a/x": "edited" } })), "permission_denied")
+      // Nor is it said whether a guess of what a file holds is right.
+      assert.strictEqual(yield* codeOf(propose(ana, { write: { "a/x": "the very same text\n" } })), "permission_denied")
+      assert.strictEqual(yield* codeOf(propose(ana, { write: { a: "a file for a folder" } })), "permission_denied")
+      assert.strictEqual(
+        yield* codeOf(propose(ana, { write: { "a/x/y": "a folder for a file" } })),
+        "permission_denied"
+      )
       const all = Object.fromEntries(Object.keys(many).map((path) => [path, "y"]))
       assert.strictEqual(yield* codeOf(propose(ana, { write: { ...all, "a/x": "edited" } })), "permission_denied")
       assert.strictEqual(yield* codeOf(propose(ana, { write: all })), "ok")
@@ -601,7 +609,9 @@ it.layer(Review.layer)("Proposing", (it) => {
       const change = yield* propose(world.ana, { write: { "secret/x": "mine\n" } }, { base: before.changeset.base })
       assert.strictEqual(change.change.status._tag, "Reserved")
       assert.notInclude(JSON.stringify(change.conflicts), "the secret")
-      assert.isUndefined(change.rejected?.tree.entries.get("secret"))
+      const rejected = yield* Review.textsOf(world.organizationId, change.rejected?.tree ?? Tree.empty)
+      assert.notInclude(JSON.stringify(rejected), "the secret")
+      assert.include(rejected["secret/x.rej"], "+mine")
       assert.include(JSON.stringify((yield* see(world.boss, change)).conflicts), "the secret")
     })
   )
