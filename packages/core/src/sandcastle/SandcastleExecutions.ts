@@ -16,6 +16,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
 import { UseCase } from "../audit/UseCase.ts"
+import { InvalidRequest } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
 import * as TextBytes from "../library/TextBytes.ts"
 import { Execution, ExecutionId, type ExecutionKind, type ExecutionSource, ExecutionStatus } from "./Execution.ts"
@@ -54,6 +55,20 @@ export interface ExecAnswer {
   readonly stderr: string
   readonly exitCode: number
   readonly error?: string
+}
+
+/** Whether a process can be given these variables: a name that the shell takes for one, a value that ends nowhere. */
+const checkEnvironment = (environment: Readonly<Record<string, string>> = {}): Effect.Effect<void, InvalidRequest> => {
+  const wrong = Object.entries(environment).find(
+    ([name, value]) => !/^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(name) || value.includes("\0")
+  )
+  return wrong === undefined
+    ? Effect.void
+    : Effect.fail(
+        new InvalidRequest({
+          message: "env: names must be letters, digits and underscores, not begin with a digit, and values have no NUL"
+        })
+      )
 }
 
 /** What is to be recorded of something that runs. */
@@ -264,6 +279,7 @@ export const make = Effect.gen(function* () {
         readonly source: ExecutionSource
       }
     ) {
+      yield* checkEnvironment(request.environment)
       return yield* recorded(
         id,
         { kind: request.kind, source: request.source, input: request.command },

@@ -284,6 +284,22 @@ describe("Sandcastles: what runs in them", () => {
     }).pipe(Effect.provide(Deployment.layer()))
   )
 
+  it.effect("a command has its variables, and only such as a shell takes", () =>
+    Effect.gen(function* () {
+      const { id, member } = yield* castle
+      const exec = (environment: Readonly<Record<string, string>>) =>
+        as(member)(
+          Sandcastles.use((sandcastles) =>
+            sandcastles.exec(id, { command: "echo $NAME", kind: "bash", environment, source: "platform_api" })
+          )
+        )
+      assert.deepInclude(yield* exec({ NAME: "Ada; exit" }), { stdout: "Ada; exit\n", stderr: "", exitCode: 0 })
+      for (const environment of [{ "A=B": "x" }, { "1A": "x" }, { "": "x" }, { NAME: "a\0b" }]) {
+        assert.match(yield* refused(exec(environment)), /^invalid_request: env: /u)
+      }
+    }).pipe(Effect.provide(Deployment.layer()))
+  )
+
   it.effect("the input is on the record before it runs; an interrupt ends it, and the session goes on", () =>
     Effect.gen(function* () {
       const sandcastles = yield* Sandcastles
