@@ -29,18 +29,21 @@ describe("AgentPayload.parse", () => {
     }
   )
 
-  it.each(["x", "é", "€", "🚀", "\n", '"', "\ud800"])("counts the bytes of the text, made of %j", (character) => {
-    const most = sized(AgentPayload.maximumBytes, character)
-    const more = sized(AgentPayload.maximumBytes + 1, character)
-    assert.strictEqual(bytes(most), 16_384)
-    assert.strictEqual(bytes(more), 16_385)
-    assert.isTrue(Result.isSuccess(AgentPayload.parse(most)))
-    const refused = AgentPayload.parse(more)
-    assert.isTrue(Result.isFailure(refused))
-    if (Result.isFailure(refused)) {
-      assert.strictEqual(refused.failure.message, "payload: must be at most 16384 bytes as JSON, and is 16385")
+  it.each(["x", "\u007f", "\u0080", "é", "\u07ff", "\u0800", "€", "\uffff", "\u{10000}", "🚀", "\n", '"', "\ud800"])(
+    "counts the bytes of the text, made of %j",
+    (character) => {
+      const most = sized(AgentPayload.maximumBytes, character)
+      const more = sized(AgentPayload.maximumBytes + 1, character)
+      assert.strictEqual(bytes(most), 16_384)
+      assert.strictEqual(bytes(more), 16_385)
+      assert.isTrue(Result.isSuccess(AgentPayload.parse(most)))
+      const refused = AgentPayload.parse(more)
+      assert.isTrue(Result.isFailure(refused))
+      if (Result.isFailure(refused)) {
+        assert.strictEqual(refused.failure.message, "payload: must be at most 16384 bytes as JSON, and is 16385")
+      }
     }
-  })
+  )
 })
 
 describe("questionOf", () => {

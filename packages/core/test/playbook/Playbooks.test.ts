@@ -135,6 +135,10 @@ describe("Playbooks", () => {
         [{ chatChannelId: "a b" }, 'chat_channel_id: "a b" is not a chat channel\'s id'],
         [{ taggedChatUserIds: ["U1", ""] }, 'tagged_chat_user_ids[1]: "" is not a chat user\'s id'],
         [{ connectorIds: [1, 0] }, "connector_ids[1]: 0 is not a connector's id"],
+        [
+          { datasetIds: Array.from({ length: 101 }, (_, index) => `d${index}`) },
+          "dataset_ids: must have at most 100 entries"
+        ],
         [{ datasetIds: [""] }, 'dataset_ids[0]: "" is not an id of 1 to 255 characters'],
         [{ name: "x".repeat(201) }, "name: must be at most 200 characters"],
         [{ prompt: "x".repeat(50_001) }, "prompt: must be at most 50000 characters"]
@@ -142,7 +146,12 @@ describe("Playbooks", () => {
       for (const [patch, message] of wrong) {
         assert.strictEqual(yield* refused(update(stranger, id, patch)), `invalid_request: ${message}`)
       }
-      const most = { emailAddresses: Array.from({ length: 50 }, (_, index) => `a${index}@b.org`) }
+      const most = {
+        name: "x".repeat(200),
+        prompt: "x".repeat(50_000),
+        emailAddresses: Array.from({ length: 50 }, (_, index) => `a${index}@b.org`),
+        datasetIds: Array.from({ length: 100 }, (_, index) => `d${index}`)
+      }
       assert.strictEqual(yield* refused(update(stranger, id, most)), "not_found: playbook not found")
     }).pipe(Effect.provide(world))
   )

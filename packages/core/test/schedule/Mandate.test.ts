@@ -58,6 +58,11 @@ layer(layerCrypto)("Mandate", (it) => {
       assert.deepStrictEqual(now.clientMetadata, client)
       assert.deepEqual(now.credential, { _tag: "System", name: "schedule", key: { id: key, rotatedFrom: [before] } })
       assert.deepEqual(now.key, { id: key, rotatedFrom: [before] })
+      const token = new Principal({ ...who, credential: Credential.cases.Token.make({}) })
+      assert.deepEqual(principalOf("schedule", mandateOf(token), member, roles).credential, {
+        _tag: "System",
+        name: "schedule"
+      })
       // Who runs the platform does so in person.
       assert.isFalse(now.isSuperadmin)
     })
