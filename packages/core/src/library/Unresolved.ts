@@ -20,7 +20,19 @@ export interface Unresolved {
   readonly kind: "RejectFile" | "RejectedHunks" | "ConflictMarkers"
 }
 
-const rejectedHunks = /^diff a\/.+ b\/.+\t\(rejected hunks\)$/mu
+const rejectOpening = "diff a/"
+const rejectEnding = "\t(rejected hunks)"
+
+/** Whether a line is the first of a reject file. Looked for by its end, so that no line, however long, is slow to read. */
+const hasRejectedHunks = (text: string): boolean => {
+  for (let at = text.indexOf(rejectEnding); at >= 0; at = text.indexOf(rejectEnding, at + 1)) {
+    const next = text[at + rejectEnding.length]
+    if (next !== undefined && next !== "\n" && next !== "\r") continue
+    const line = text.slice(text.lastIndexOf("\n", at) + 1, at)
+    if (line.startsWith(rejectOpening) && line.includes(" b/", rejectOpening.length + 1)) return true
+  }
+  return false
+}
 
 const hasMarkers = (text: string): boolean => {
   const lines = `\n${text}`
@@ -38,7 +50,7 @@ export const unresolved = (changes: ReadonlyArray<TreeChange>, contents: BlobCon
     if (isNew && path.toLowerCase().endsWith(rejectSuffix)) return [{ path, kind: "RejectFile" }]
     const text = textOf(change.after)
     const before = change._tag === "Added" ? "" : textOf(change.before)
-    if (rejectedHunks.test(text) && !rejectedHunks.test(before)) return [{ path, kind: "RejectedHunks" }]
+    if (hasRejectedHunks(text) && !hasRejectedHunks(before)) return [{ path, kind: "RejectedHunks" }]
     return hasMarkers(text) && !hasMarkers(before) ? [{ path, kind: "ConflictMarkers" }] : []
   })
 }

@@ -234,6 +234,16 @@ describe("unresolved", () => {
     ["M12 a reject file in another case", {}, { "a.REJ": "" }, ["RejectFile a.REJ"]],
     ["M12 a file moved to a reject file", { a: "text" }, { "a.rej": "text" }, ["RejectFile a.rej"]],
     ["M12 rejected hunks in another file", { a: "" }, { a: hunks }, ["RejectedHunks a"]],
+    [
+      "M12 rejected hunks with another line break",
+      { a: "" },
+      { a: hunks.replaceAll("\n", "\r\n") },
+      ["RejectedHunks a"]
+    ],
+    ["M12 rejected hunks at the very end", {}, { a: "diff a/a b/a\t(rejected hunks)" }, ["RejectedHunks a"]],
+    ["M9 a line that goes on after it", {}, { a: "diff a/a b/a\t(rejected hunks) are shown so\n" }, []],
+    ["M9 a line that begins before it", {}, { a: "the diff a/a b/a\t(rejected hunks)\n" }, []],
+    ["M9 a line about one side", {}, { a: "diff a/a\t(rejected hunks)\n" }, []],
     ["M12 markers of ours", {}, { a: markers }, ["ConflictMarkers a"]],
     ["M12 a reject file that goes", { "a.rej": hunks }, {}, []],
     ["M13 a file of that name that was there", { "x.rej": "mine" }, { "x.rej": "mine, edited" }, []],
@@ -250,5 +260,13 @@ describe("unresolved", () => {
   ]
   it.each(rows)("%s", (_, before, after, left) => {
     assert.deepStrictEqual(staged(before, after), left)
+  })
+
+  it("is not slow on a line made to be", () => {
+    const parts = " b/".repeat(400_000)
+    const ends = "\t(rejected hunks)x".repeat(60_000)
+    const started = performance.now()
+    assert.deepStrictEqual(staged({}, { a: `diff a/${parts}`, b: `diff a/${parts}${ends}`, c: ends }), [])
+    assert.isBelow(performance.now() - started, 5_000)
   })
 })
