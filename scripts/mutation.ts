@@ -1,6 +1,7 @@
 /**
  * Mutation testing of the rules: every comparison, condition and step of them is changed in turn, and some test has to
- * notice. `node scripts/mutation.ts [path...] [--sample N] [--seed N] [--strict]`; `docs/mutation-testing.md` tells more.
+ * notice. `node scripts/mutation.ts [path...] [--sample N] [--seed N]
+ * [--tests part-of-name]... [--strict]`; `docs/mutation-testing.md` tells more.
  */
 import { parseArgs } from "node:util"
 import { examine } from "./mutation/examine.ts"
@@ -13,6 +14,8 @@ const { positionals, values } = parseArgs({
     /** Tries that many mutants, drawn at random, instead of all. */
     sample: { type: "string" },
     seed: { type: "string", default: "1" },
+    /** Counts only the test files with this in their path: what would they catch alone? */
+    tests: { type: "string", multiple: true, default: [] },
     /** Also fails for a survivor that nobody has explained, and for an explanation that nothing needs. */
     strict: { type: "boolean", default: false },
     workers: { type: "string", default: "2" }
@@ -23,6 +26,7 @@ const report = await examine({
   files: chosen(positionals),
   sample: values.sample === undefined ? undefined : Number(values.sample),
   seed: Number(values.seed),
+  tests: values.tests,
   workers: Number(values.workers)
 })
 print(report)

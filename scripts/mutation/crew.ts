@@ -5,7 +5,8 @@ import { type ChildProcess, fork } from "node:child_process"
 import { join } from "node:path"
 import { root } from "../packages.ts"
 import type { Mutant } from "./instrument.ts"
-import type { Outcome, Task } from "./worker.ts"
+import type { Touching } from "./reach.ts"
+import type { Outcome, Task, Word } from "./worker.ts"
 
 /** What came of an attempt. */
 export interface Attempt {
@@ -13,142 +14,175 @@ export interface Attempt {
   readonly timedOut: boolean
 }
 
-/** After this many mutants a process is replaced: vitest keeps a little of every run. */
-const lifetime = 400
+/** So many mutants are tried by one thread. */
+const batch = 32
+
+/** After so many batches a process is replaced: vitest keeps a little of every run. */
+const lifetime = 25
 
 interface Job {
   readonly mutant: Mutant
-  readonly tests: ReadonlyArray<string>
+  readonly tests: ReadonlyArray<Touching>
   readonly resolve: (attempt: Attempt) => void
 }
 
 /** Tries mutants on several processes. */
 export class Crew {
   readonly #manifest: string
-  /** What each test file takes without a mutant, in milliseconds. */
-  readonly #durations: ReadonlyMap<string, number>
+  /** How often a test file has caught a mutant of a source file. */
   readonly #caught = new Map<string, number>()
   readonly #queue: Array<Job> = []
-  readonly #idle: Array<Member> = []
   /** Test files that fail beside others in one thread, though not alone. */
   #unfit: ReadonlySet<string> = new Set()
   #done = 0
-  #all = 0
 
-  private constructor(manifest: string, durations: ReadonlyMap<string, number>) {
+  private constructor(manifest: string) {
     this.#manifest = manifest
-    this.#durations = durations
   }
 
-  /** Starts the processes, and runs every test file once in one of them to see that it works there. */
-  static async open(manifest: string, size: number, durations: ReadonlyMap<string, number>): Promise<Crew> {
-    const crew = new Crew(manifest, durations)
-    const members = await Promise.all(Array.from({ length: size }, () => crew.#hire()))
-    const first = members[0]
-    if (first === undefined) throw new RangeError("a crew needs a worker")
-    const outcome = await first.attempt({ id: 0, tests: [...durations.keys()], limit: 0 }, 600_000)
-    if (outcome === "timed out") throw new Error("the tests do not end without a mutant")
-    crew.#unfit = new Set(outcome.failed)
-    if (outcome.failed.length > 0) console.log(`left out beside others: ${outcome.failed.join(", ")}`)
-    crew.#idle.push(...members)
+  /** Begins with one process that runs every test file, to see which ones work beside others. */
+  static async open(manifest: string, paths: ReadonlyArray<string>): Promise<Crew> {
+    const crew = new Crew(manifest)
+    if (paths.length === 0) return crew
+    const first = await Member.hire(manifest)
+    const tests = paths.map((path) => ({ path }))
+    let failed: ReadonlyArray<string> = []
+    const undone = await first.work([{ id: 0, tests, limit: 0 }], (outcome) => {
+      failed = outcome.failed
+    })
+    first.end()
+    if (undone.length > 0) throw new Error("the tests do not end without a mutant")
+    crew.#unfit = new Set(failed)
+    if (failed.length > 0) console.log(`left out beside others: ${failed.join(", ")}`)
     return crew
   }
 
-  /** Tries a mutant as soon as a process is free. */
-  attempt(mutant: Mutant, tests: ReadonlyArray<string>): Promise<Attempt> {
-    this.#all++
+  /** Adds a mutant to what is to be tried. */
+  attempt(mutant: Mutant, tests: ReadonlyArray<Touching>): Promise<Attempt> {
     return new Promise((resolve) => {
       this.#queue.push({ mutant, tests, resolve })
-      this.#next()
     })
   }
 
-  /** Ends the processes. */
-  close(): void {
-    for (const member of this.#idle) member.end()
-  }
-
-  async #hire(): Promise<Member> {
-    const process = fork(join(import.meta.dirname, "worker.ts"), [this.#manifest], {
-      cwd: root,
-      stdio: ["ignore", "ignore", "inherit", "ipc"]
-    })
-    await new Promise<void>((resolve, reject) => {
-      process.once("message", () => resolve())
-      process.once("exit", (code) => reject(new Error(`a worker ended with ${code} before it began`)))
-    })
-    return new Member(process)
-  }
-
-  #next(): void {
-    const member = this.#idle[0]
-    const job = this.#queue[0]
-    if (member === undefined || job === undefined) return
-    this.#idle.shift()
-    this.#queue.shift()
-    void this.#try(member, job)
+  /** Tries all that was added, on so many processes at once. */
+  async run(size: number): Promise<void> {
+    const all = this.#queue.length
+    await Promise.all(Array.from({ length: size }, () => this.#empty(all)))
   }
 
   /** The files that have caught most, for their time, come first; one of the same name before all. */
-  #order(job: Job): ReadonlyArray<string> {
+  #order(job: Job): ReadonlyArray<Touching> {
     const name = /([^/]+)\.ts$/.exec(job.mutant.file)?.[1] ?? ""
-    const rank = (path: string): number => {
+    const rank = ({ milliseconds, path }: Touching): number => {
       const caught = this.#caught.get(`${job.mutant.file} ${path}`) ?? 0
-      return ((path.includes(`/${name}.test`) ? 10 : 0.1) + caught) / ((this.#durations.get(path) ?? 0) + 200)
+      return ((path.includes(`/${name}.test`) ? 10 : 0.1) + caught) / (milliseconds + 100)
     }
-    return job.tests.filter((path) => !this.#unfit.has(path)).toSorted((a, b) => rank(b) - rank(a))
+    return job.tests.filter(({ path }) => !this.#unfit.has(path)).toSorted((a, b) => rank(b) - rank(a))
   }
 
-  async #try(member: Member, job: Job): Promise<void> {
+  #taskOf(job: Job): Task {
     const tests = this.#order(job)
-    const limit = 10_000 + 5 * tests.reduce((sum, path) => sum + (this.#durations.get(path) ?? 0), 0)
-    const outcome = await member.attempt({ id: job.mutant.id, tests, limit }, 2 * limit + 20_000)
-    if (outcome === "timed out") {
-      member.end()
-      job.resolve({ timedOut: true })
-    } else {
-      for (const path of outcome.failed) {
-        const key = `${job.mutant.file} ${path}`
-        this.#caught.set(key, (this.#caught.get(key) ?? 0) + 1)
-      }
-      const endless = outcome.failure?.includes("past the mutant's time limit") ?? false
-      job.resolve({ ...(outcome.failure === undefined ? {} : { failure: outcome.failure }), timedOut: endless })
+    const milliseconds = tests.reduce((sum, one) => sum + one.milliseconds, 0)
+    return {
+      id: job.mutant.id,
+      tests: tests.map(({ names, path }) => ({ path, ...(names === undefined ? {} : { names }) })),
+      limit: 10_000 + 5 * milliseconds
     }
+  }
+
+  #finish(job: Job, attempt: Attempt, all: number): void {
+    job.resolve(attempt)
     this.#done++
-    if (this.#done % 50 === 0 || this.#done === this.#all) console.log(`${this.#done} of ${this.#all}`)
-    if (outcome === "timed out" || member.attempts >= lifetime) {
-      member.end()
-      this.#idle.push(await this.#hire())
-    } else {
-      this.#idle.push(member)
+    if (this.#done % 100 === 0 || this.#done === all) console.log(`${this.#done} of ${all}`)
+  }
+
+  async #empty(all: number): Promise<void> {
+    let member = await Member.hire(this.#manifest)
+    while (this.#queue.length > 0) {
+      const jobs = new Map(this.#queue.splice(0, batch).map((job) => [job.mutant.id, job]))
+      const tasks = [...jobs.values()].map((job) => this.#taskOf(job))
+      const answer = (outcome: Outcome): void => {
+        const job = jobs.get(outcome.id)
+        if (job === undefined) return
+        jobs.delete(outcome.id)
+        for (const path of outcome.failed) {
+          const key = `${job.mutant.file} ${path}`
+          this.#caught.set(key, (this.#caught.get(key) ?? 0) + 1)
+        }
+        const { failure } = outcome
+        const timedOut = failure?.includes("past the mutant's time limit") ?? false
+        this.#finish(job, { ...(failure === undefined ? {} : { failure }), timedOut }, all)
+      }
+      // A task without a test is never answered: all of its tests are unfit.
+      for (const { id, tests } of tasks) if (tests.length === 0) answer({ id, failed: [] })
+      // oxlint-disable-next-line no-await-in-loop -- a process takes one batch after another
+      const undone = await member.work(
+        tasks.filter(({ tests }) => tests.length > 0),
+        answer
+      )
+      const [stuck, ...rest] = undone.flatMap(({ id }) => jobs.get(id) ?? [])
+      if (stuck !== undefined) this.#finish(stuck, { timedOut: true }, all)
+      this.#queue.unshift(...rest)
+      if (stuck !== undefined || member.batches >= lifetime) {
+        member.end()
+        // oxlint-disable-next-line no-await-in-loop -- see above
+        member = await Member.hire(this.#manifest)
+      }
     }
-    this.#next()
+    member.end()
   }
 }
 
 /** One process. */
 class Member {
-  attempts = 0
+  batches = 0
   readonly #process: ChildProcess
 
-  constructor(process: ChildProcess) {
+  private constructor(process: ChildProcess) {
     this.#process = process
   }
 
-  /** Hands over a task and waits for its outcome, but not for ever; a process that dies has timed out as well. */
-  attempt(task: Task, patience: number): Promise<Outcome | "timed out"> {
-    this.attempts++
+  /** Starts a process. */
+  static hire(manifest: string): Promise<Member> {
+    const process = fork(join(import.meta.dirname, "worker.ts"), [manifest], {
+      cwd: root,
+      stdio: ["ignore", "ignore", "inherit", "ipc"]
+    })
+    return new Promise((resolve, reject) => {
+      process.once("exit", (code) => reject(new Error(`a worker ended with ${code} before it began`)))
+      process.once("message", () => {
+        process.removeAllListeners("exit")
+        resolve(new Member(process))
+      })
+    })
+  }
+
+  /**
+   * Hands over a batch, and tells of every outcome. What is left when the process dies, or makes no further step for
+   * far longer than the longest limit, is returned, the one that was on first.
+   */
+  work(tasks: ReadonlyArray<Task>, onOutcome: (outcome: Outcome) => void): Promise<ReadonlyArray<Task>> {
+    this.batches++
+    if (tasks.length === 0) return Promise.resolve([])
+    const undone = new Map(tasks.map((task) => [task.id, task]))
+    const patience = 120_000 + 2 * Math.max(...tasks.map(({ limit }) => limit))
     return new Promise((resolve) => {
-      const finish = (outcome: Outcome | "timed out"): void => {
+      const finish = (): void => {
         clearTimeout(timer)
         this.#process.removeAllListeners("message")
         this.#process.removeAllListeners("exit")
-        resolve(outcome)
+        resolve([...undone.values()])
       }
-      const timer = setTimeout(() => finish("timed out"), patience)
-      this.#process.once("message", (outcome: Outcome) => finish(outcome))
-      this.#process.once("exit", () => finish("timed out"))
-      this.#process.send(task)
+      const timer = setTimeout(finish, patience)
+      this.#process.on("message", (word: Word) => {
+        timer.refresh()
+        if (word === "free") return finish()
+        if (word === "step") return
+        undone.delete(word.id)
+        onOutcome(word)
+      })
+      this.#process.once("exit", finish)
+      this.#process.send(tasks)
     })
   }
 

@@ -1,7 +1,7 @@
 /**
  * Examines files: instruments them, sees which test files reach which mutants, and tries every mutant on both cores.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
 import { root } from "../packages.ts"
@@ -9,6 +9,7 @@ import { instrument, type Mutant } from "./instrument.ts"
 import { Crew } from "./crew.ts"
 import { bySeed } from "./seed.ts"
 import type { Target } from "./targets.ts"
+import { notesIn, type Reach, reachOf } from "./reach.ts"
 import { failureOf, open, type Substitutes } from "./tests.ts"
 
 /** What became of a mutant. A timeout is as good as a failed test. */
@@ -25,6 +26,8 @@ export interface Trial {
 /** What is to be examined. */
 export interface Assignment {
   readonly files: ReadonlyArray<Target>
+  /** Parts of the names of the test files that count; none: all of them do. */
+  readonly tests: ReadonlyArray<string>
   readonly sample: number | undefined
   readonly seed: number
   readonly workers: number
@@ -40,79 +43,72 @@ export interface Report {
   readonly seconds: number
 }
 
-/** A test file, with what it reaches. */
-interface Reach {
-  readonly path: string
-  readonly reached: ReadonlySet<number>
-  readonly milliseconds: number
-}
-
-/** Runs every test once over the unchanged code, each file by itself. What fails then says nothing about a mutant. */
-const survey = async (substitutes: Substitutes, folder: string): Promise<ReadonlyArray<Reach>> => {
+/** Runs the tests once over the unchanged code, each file by itself. What fails then says nothing about a mutant. */
+const survey = async (
+  substitutes: Substitutes,
+  folder: string,
+  within: ReadonlyArray<string>
+): Promise<ReadonlyArray<Reach>> => {
   const hits = join(folder, "hits")
   mkdirSync(hits)
   const vitest = await open(substitutes, "apart")
-  vitest.provide("mutation", { active: 0, hits, limit: 0 })
-  const { testModules } = await vitest.runTestSpecifications(await vitest.globTestSpecifications())
-  const reached = new Map(
-    readdirSync(hits).map((name): readonly [string, ReadonlySet<number>] => {
-      const hit: { readonly file: string; readonly reached: ReadonlyArray<number> } = JSON.parse(
-        readFileSync(join(hits, name), "utf8")
-      )
-      return [hit.file, new Set(hit.reached)]
-    })
-  )
+  vitest.provide("mutation", { hits, steps: [] })
+  const specifications = await vitest.globTestSpecifications([...within])
+  const { testModules } = await vitest.runTestSpecifications(specifications)
+  const notes = new Map(readdirSync(hits).map((name) => notesIn(join(hits, name))))
   const reach = testModules.flatMap((module): ReadonlyArray<Reach> => {
     const failure = failureOf(module)
     if (failure !== undefined) {
       console.log(`left out, it fails without a mutant: ${failure}`)
       return []
     }
-    const { collectDuration, duration } = module.diagnostic()
-    const path = module.moduleId
-    return [{ path, reached: reached.get(path) ?? new Set(), milliseconds: collectDuration + duration }]
+    const durations = new Map(
+      [...module.children.allTests()].map((test) => [test.fullName, test.diagnostic()?.duration ?? 0])
+    )
+    return [reachOf(module.moduleId, notes.get(module.moduleId), durations)]
   })
   await vitest.close()
-  return reach.filter((one) => one.reached.size > 0)
+  return reach
 }
 
 const seconds = (since: number): number => (performance.now() - since) / 1000
 
 /** Examines files, telling how far it is on standard output. */
-export const examine = async ({ files, sample, seed, workers }: Assignment): Promise<Report> => {
+export const examine = async ({ files, sample, seed, tests, workers }: Assignment): Promise<Report> => {
   const started = performance.now()
   const folder = mkdtempSync(join(tmpdir(), "castellan-mutation-"))
   try {
     const mutants: Array<Mutant> = []
-    const substitutes: Record<string, string> = {}
+    const paths: Record<string, string> = {}
     for (const { file, source } of files) {
       const done = instrument(file, source, mutants.length + 1)
       if (done.mutants.length === 0) continue
       mutants.push(...done.mutants)
       const path = join(folder, file.replaceAll("/", "_"))
       writeFileSync(path, done.text)
-      substitutes[join(root, file)] = path
+      paths[join(root, file)] = path
     }
+    const substitutes: Substitutes = { paths, cache: join(folder, "cache") }
     const manifest = join(folder, "substitutes.json")
     writeFileSync(manifest, JSON.stringify(substitutes))
-    console.log(`${mutants.length} mutants in ${Object.keys(substitutes).length} files`)
+    console.log(`${mutants.length} mutants in ${Object.keys(paths).length} files`)
 
-    const reach = await survey(substitutes, folder)
-    console.log(`${reach.length} test files reach them (${seconds(started).toFixed(0)} s)`)
+    const reach = await survey(substitutes, folder, tests)
+    console.log(`${reach.length} test files (${seconds(started).toFixed(0)} s)`)
     const tried = sample === undefined ? mutants : bySeed(mutants, seed).slice(0, sample)
-    const crew = await Crew.open(manifest, workers, new Map(reach.map((one) => [one.path, one.milliseconds])))
-    const testsOf = (mutant: Mutant): ReadonlyArray<string> =>
-      reach.filter((one) => one.reached.has(mutant.id)).map((one) => one.path)
-    const trials = await Promise.all(
-      tried.map(async (mutant): Promise<Trial> => {
-        const tests = testsOf(mutant)
-        if (tests.length === 0) return { mutant, verdict: "unreached" }
-        const { failure, timedOut } = await crew.attempt(mutant, tests)
-        if (timedOut) return { mutant, verdict: "timed out" }
-        return failure === undefined ? { mutant, verdict: "survived" } : { mutant, verdict: "caught", failure }
-      })
+    const crew = await Crew.open(
+      manifest,
+      reach.map(({ path }) => path)
     )
-    crew.close()
+    const attempts = tried.map(async (mutant): Promise<Trial> => {
+      const touching = reach.flatMap((one) => one.of(mutant.id) ?? [])
+      if (touching.length === 0) return { mutant, verdict: "unreached" }
+      const { failure, timedOut } = await crew.attempt(mutant, touching)
+      if (timedOut) return { mutant, verdict: "timed out" }
+      return failure === undefined ? { mutant, verdict: "survived" } : { mutant, verdict: "caught", failure }
+    })
+    await crew.run(workers)
+    const trials = await Promise.all(attempts)
     return {
       trials,
       whole: sample === undefined,

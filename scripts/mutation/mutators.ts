@@ -20,24 +20,26 @@ type Mutator = (place: Place, text: TextOf) => ReadonlyArray<Proposal>
 const instead = (mutator: string, node: Node, ...replacements: ReadonlyArray<string>): ReadonlyArray<Proposal> =>
   replacements.map((replacement) => ({ mutator, start: node.start, end: node.end, replacement }))
 
-const operators: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "===": ["!=="],
-  "!==": ["==="],
-  "<": ["<=", ">="],
-  "<=": ["<", ">"],
-  ">": [">=", "<="],
-  ">=": [">", "<"],
-  "+": ["-"],
-  "-": ["+"],
-  "*": ["/"],
-  "/": ["*"],
-  "%": ["*"],
-  "|": ["&"],
-  "&": ["|"],
-  "<<": [">>"],
-  ">>": ["<<"],
-  ">>>": ["<<"]
-}
+const operators: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
+  Object.entries({
+    "===": ["!=="],
+    "!==": ["==="],
+    "<": ["<=", ">="],
+    "<=": ["<", ">"],
+    ">": [">=", "<="],
+    ">=": [">", "<"],
+    "+": ["-"],
+    "-": ["+"],
+    "*": ["/"],
+    "/": ["*"],
+    "%": ["*"],
+    "|": ["&"],
+    "&": ["|"],
+    "<<": [">>"],
+    ">>": ["<<"],
+    ">>>": ["<<"]
+  })
+)
 
 const isText = (node: Node): boolean =>
   node.type === "TemplateLiteral" ||
@@ -46,7 +48,7 @@ const isText = (node: Node): boolean =>
 
 const binary: Mutator = ({ node }, text) => {
   if (node.type !== "BinaryExpression" || (node.operator === "+" && isText(node))) return []
-  return (operators[node.operator] ?? []).flatMap((operator) =>
+  return (operators.get(node.operator) ?? []).flatMap((operator) =>
     instead(
       node.operator.includes("=") || /[<>]/.test(node.operator) ? "comparison" : "arithmetic",
       node,
@@ -73,11 +75,13 @@ const unary: Mutator = ({ node }, text) => {
   return instead(node.operator === "!" ? "negation" : "arithmetic", node, text(node.argument))
 }
 
-const assignments: Readonly<Record<string, string>> = { "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=" }
+const assignments: ReadonlyMap<string, string> = new Map(
+  Object.entries({ "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=" })
+)
 
 const assignment: Mutator = ({ node }, text) => {
   if (node.type !== "AssignmentExpression") return []
-  const operator = assignments[node.operator]
+  const operator = assignments.get(node.operator)
   if (operator === undefined || isText(node.right)) return []
   return instead("arithmetic", node, `${text(node.left)} ${operator} ${text(node.right)}`)
 }
@@ -168,30 +172,32 @@ const template: Mutator = ({ node, parent }, text) => {
   return instead("template", node, `\`${node.expressions.map((one) => `\${${text(one)}}`).join("")}\``)
 }
 
-const methods: Readonly<Record<string, string>> = {
-  some: "every",
-  every: "some",
-  startsWith: "endsWith",
-  endsWith: "startsWith",
-  min: "max",
-  max: "min",
-  toLowerCase: "toUpperCase",
-  toUpperCase: "toLowerCase",
-  find: "findLast",
-  indexOf: "lastIndexOf",
-  lastIndexOf: "indexOf",
-  floor: "ceil",
-  ceil: "floor",
-  isLessThan: "isLessThanOrEqualTo",
-  isLessThanOrEqualTo: "isLessThan",
-  isGreaterThan: "isGreaterThanOrEqualTo",
-  isGreaterThanOrEqualTo: "isGreaterThan",
-  getSuccess: "getFailure",
-  isSuccess: "isFailure",
-  isFailure: "isSuccess",
-  isSome: "isNone",
-  isNone: "isSome"
-}
+const methods: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    some: "every",
+    every: "some",
+    startsWith: "endsWith",
+    endsWith: "startsWith",
+    min: "max",
+    max: "min",
+    toLowerCase: "toUpperCase",
+    toUpperCase: "toLowerCase",
+    find: "findLast",
+    indexOf: "lastIndexOf",
+    lastIndexOf: "indexOf",
+    floor: "ceil",
+    ceil: "floor",
+    isLessThan: "isLessThanOrEqualTo",
+    isLessThanOrEqualTo: "isLessThan",
+    isGreaterThan: "isGreaterThanOrEqualTo",
+    isGreaterThanOrEqualTo: "isGreaterThan",
+    getSuccess: "getFailure",
+    isSuccess: "isFailure",
+    isFailure: "isSuccess",
+    isSome: "isNone",
+    isNone: "isSome"
+  })
+)
 
 const removable = new Set([
   "filter",
@@ -211,7 +217,7 @@ const method: Mutator = ({ node }, text) => {
   if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression") return []
   const { object, property } = node.callee
   if (property.type !== "Identifier" || node.callee.computed) return []
-  const other = methods[property.name]
+  const other = methods.get(property.name)
   const swapped: ReadonlyArray<Proposal> =
     other === undefined ? [] : [{ mutator: "method", start: property.start, end: property.end, replacement: other }]
   if (!removable.has(property.name)) return swapped

@@ -7,14 +7,24 @@ import { join } from "node:path"
 import { BaseSequencer, createVitest, type TestModule, type TestSpecification, type Vitest } from "vitest/node"
 import { root } from "../packages.ts"
 
-/** What a test worker is told. */
-export interface Orders {
+/** One test file to be run with one mutant on. */
+export interface Step {
   /** The mutant that is on; 0 for none. */
-  readonly active: number
-  /** The folder for what each test file reaches; empty when that is not asked. */
-  readonly hits: string
+  readonly id: number
+  /** The file's absolute path. */
+  readonly path: string
+  /** The names of the only tests to run; absent: all of them. */
+  readonly names?: ReadonlyArray<string>
   /** Milliseconds after which a loop gives up. */
   readonly limit: number
+}
+
+/** What a test worker is told. */
+export interface Orders {
+  /** The folder for what each test file reaches; empty when that is not asked. */
+  readonly hits: string
+  /** What is run, in this order, by one thread. */
+  readonly steps: ReadonlyArray<Step>
 }
 
 declare module "vitest" {
@@ -23,8 +33,13 @@ declare module "vitest" {
   }
 }
 
-/** Where the instrumented text of each source file lies, both as absolute paths. */
-export type Substitutes = Readonly<Record<string, string>>
+/** What stands in for source files while they are examined. */
+export interface Substitutes {
+  /** Where the instrumented text of each source file lies, both as absolute paths. */
+  readonly paths: Readonly<Record<string, string>>
+  /** The folder for what vitest has transformed. Its usual one must never hold an instrumented file. */
+  readonly cache: string
+}
 
 /** Keeps the caller's order: it is the best guess of which file fails first. */
 class Unsorted extends BaseSequencer {
@@ -33,11 +48,15 @@ class Unsorted extends BaseSequencer {
   }
 }
 
-/** How the tests are run: each file by itself to see what it reaches, or all in one thread until the first failure. */
+/** How the tests are run: each file by itself, to see what it reaches, or step by step in one thread. */
 export type Manner = "apart" | "together"
 
 /** A vitest that loads substitutes for some source files. */
-export const open = (substitutes: Substitutes, manner: Manner): Promise<Vitest> =>
+export const open = (
+  substitutes: Substitutes,
+  manner: Manner,
+  onEnd: (module: TestModule) => void = () => undefined
+): Promise<Vitest> =>
   createVitest(
     "test",
     {
@@ -47,17 +66,17 @@ export const open = (substitutes: Substitutes, manner: Manner): Promise<Vitest> 
       include: ["packages/core/test/**/*.test.ts"],
       // Tests of the tests' own speed have no place here.
       env: { CASTELLAN_MUTATION: "1" },
+      fsModuleCachePath: substitutes.cache,
       pool: "threads",
       isolate: manner === "apart",
       maxWorkers: manner === "apart" ? 2 : 1,
-      bail: manner === "apart" ? 0 : 1,
       sequence: { sequencer: Unsorted },
       testTimeout: 30_000,
       hookTimeout: 30_000,
       setupFiles: [join(import.meta.dirname, "switch.ts")],
-      reporters: [{}],
+      reporters: [{ onTestModuleEnd: onEnd }],
       silent: true,
-      provide: { mutation: { active: 0, hits: "", limit: 0 } }
+      provide: { mutation: { hits: "", steps: [] } }
     },
     {
       plugins: [
@@ -65,7 +84,7 @@ export const open = (substitutes: Substitutes, manner: Manner): Promise<Vitest> 
           name: "castellan-mutation",
           enforce: "pre",
           load: (id: string) => {
-            const substitute = substitutes[id]
+            const substitute = substitutes.paths[id]
             return substitute === undefined ? undefined : readFileSync(substitute, "utf8")
           }
         }

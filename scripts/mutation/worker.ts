@@ -1,15 +1,16 @@
 /**
- * One of the processes that try mutants: it takes a mutant and the test files that reach it, runs them until one fails,
- * and answers. Should a mutant hang it beyond every limit, it is killed, and nothing is lost but that mutant.
+ * One of the processes that try mutants: it takes a batch of them with the tests that reach each, runs these step by
+ * step in one thread, and tells of every mutant as soon as it knows. Should one hang beyond every limit, the process is
+ * killed, and nothing is lost but that mutant.
  */
 import { readFileSync } from "node:fs"
-import { failureOf, open, type Substitutes } from "./tests.ts"
+import { failureOf, open, type Step, type Substitutes } from "./tests.ts"
 
 /** One mutant to try; 0 is the code as it is. */
 export interface Task {
   readonly id: number
-  /** Absolute paths of test files, the likeliest to fail first. */
-  readonly tests: ReadonlyArray<string>
+  /** The test files with what is run of each, the likeliest to fail first. */
+  readonly tests: ReadonlyArray<Pick<Step, "path" | "names">>
   readonly limit: number
 }
 
@@ -20,40 +21,52 @@ export interface Outcome {
   readonly failure?: string
   /** The test files that failed. */
   readonly failed: ReadonlyArray<string>
-  readonly milliseconds: number
 }
+
+/** What a worker says: it is free, it has done a further step, or it knows what came of a mutant. */
+export type Word = "free" | "step" | Outcome
+
+const say = (word: Word): void => void process.send?.(word)
 
 const substitutes: Substitutes = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"))
-const vitest = await open(substitutes, "together")
+
+let steps: ReadonlyArray<Step> = []
+let done = 0
+let failures: Array<{ readonly path: string; readonly failure: string }> = []
+
+// vitest ends the files in the order of the steps.
+const vitest = await open(substitutes, "together", (module) => {
+  const step = steps[done]
+  const next = steps[done + 1]
+  done++
+  const failure = failureOf(module)
+  if (failure !== undefined) failures.push({ path: module.moduleId, failure })
+  if (step === undefined || step.id === next?.id) return say("step")
+  const [first] = failures
+  say({
+    id: step.id,
+    ...(first === undefined ? {} : { failure: first.failure }),
+    failed: step.id === 0 ? failures.map(({ path }) => path) : failures.slice(0, 1).map(({ path }) => path)
+  })
+  failures = []
+})
 const specifications = new Map((await vitest.globTestSpecifications()).map((one) => [one.moduleId, one]))
 
-const attempt = async ({ id, limit, tests }: Task): Promise<Outcome> => {
-  const started = performance.now()
-  vitest.config.bail = id === 0 ? 0 : 1
-  vitest.provide("mutation", { active: id, hits: "", limit })
-  const chosen = tests.flatMap((path) => specifications.get(path) ?? [])
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(chosen)
-  const failures = testModules.flatMap((module) => {
-    const failure = failureOf(module)
-    return failure === undefined ? [] : [{ failure, path: module.moduleId }]
-  })
+const run = async (tasks: ReadonlyArray<Task>): Promise<void> => {
+  steps = tasks.flatMap(({ id, limit, tests }) => tests.map((test): Step => ({ ...test, id, limit })))
+  done = 0
+  vitest.provide("mutation", { hits: "", steps })
+  await vitest.runTestSpecifications(steps.flatMap(({ path }) => specifications.get(path) ?? []))
   vitest.state.errorsSet.clear()
-  const failure = failures[0]?.failure ?? (unhandledErrors.length === 0 ? undefined : String(unhandledErrors[0]))
-  return {
-    id,
-    ...(failure === undefined ? {} : { failure }),
-    failed: failures.map(({ path }) => path),
-    milliseconds: performance.now() - started
-  }
 }
 
-process.on("message", (task: Task) => {
-  attempt(task).then(
-    (outcome) => process.send?.(outcome),
+process.on("message", (tasks: ReadonlyArray<Task>) => {
+  run(tasks).then(
+    () => say("free"),
     (error: unknown) => {
       console.error(error)
       process.exit(1)
     }
   )
 })
-process.send?.("ready")
+say("free")

@@ -5,6 +5,7 @@ import { instrument, switchName } from "../mutation/instrument.ts"
 import { passes, score, stale, unexplained } from "../mutation/report.ts"
 import type { Report, Verdict } from "../mutation/examine.ts"
 import { bySeed } from "../mutation/seed.ts"
+import { reachOf } from "../mutation/reach.ts"
 import { isExplainedBy } from "../mutation/survivors.ts"
 import { isTarget } from "../mutation/targets.ts"
 
@@ -69,6 +70,7 @@ describe("mutants", () => {
     ["an import", 'import { a } from "./b.ts"'],
     ["a schema's name", 'class F extends Schema.Class<F>("core/F")({ a: Schema.Literals(["b", "c"]) }) {}'],
     ["a key", 'const f = { "a": b }'],
+    ["what every object has", "const f = a.toString()"],
     ["an error's message", "class F { get message(): string { return a ? b : c } }"]
   ]
   for (const [name, source] of alone) {
@@ -186,6 +188,22 @@ describe("a report", () => {
     assert.isFalse(isExplainedBy({ ...mutant, within: "b" }, explanation))
     assert.isFalse(isExplainedBy({ ...mutant, replacement: "3" }, explanation))
   })
+})
+
+it("a mutant is tried on the tests that reach it, and on all of a file that reaches it as it loads", () => {
+  const tests = [
+    { name: "a > first", reached: [1, 2] },
+    { name: "a > second", reached: [2] }
+  ]
+  const durations = new Map([
+    ["a > first", 10],
+    ["a > second", 5]
+  ])
+  const reach = reachOf("/a.test.ts", { file: "/a.test.ts", outside: [3], tests }, durations)
+  assert.deepStrictEqual(reach.of(1), { path: "/a.test.ts", names: ["a > first"], milliseconds: 10 })
+  assert.deepStrictEqual(reach.of(2), { path: "/a.test.ts", names: ["a > first", "a > second"], milliseconds: 15 })
+  assert.deepStrictEqual(reach.of(3), { path: "/a.test.ts", milliseconds: 15 })
+  assert.isUndefined(reach.of(4))
 })
 
 it("a seed decides a sample", () => {

@@ -115,8 +115,8 @@ const listKeys: Question = {
 }
 
 /** A key and its owner, the caller's own now and then, or below the caller's. */
-const drawTarget = (draw: Draw, caller: World.Caller) => {
-  const owner = draw.chance(50) ? caller.member : draw.pick(World.members)
+const drawTarget = (draw: Draw, caller: World.Caller, ownShare = 50) => {
+  const owner = draw.chance(ownShare) ? caller.member : draw.pick(World.members)
   const own = caller.keys[0]
   const ancestors = own !== undefined && draw.chance(25) ? [own, "another key"] : draw.chance(50) ? ["another key"] : []
   const key = own !== undefined && owner === caller.member && draw.chance(20) ? own : `key of ${owner}`
@@ -130,7 +130,7 @@ const seeKey: Question = {
   action: "see a key in a list",
   ask: (draw) => {
     const caller = World.drawCaller(draw)
-    const target = drawTarget(draw, caller)
+    const target = drawTarget(draw, caller, 10)
     const owner = memberOf({ member: target.facts.owner, staff: target.owner.staff })
     return {
       ours: yes(!isHiddenOwner(World.principalOf(caller, {}), owner)),
