@@ -1,7 +1,7 @@
 /**
  * A decision as a sentence for people: what was decided, why, and what that rested on.
  *
- * Source: issue 3 §1 ("`explain` shows it").
+ * Source: architecture.md §2 ("Decisions are data": "explained to a user").
  */
 import type { Decision, FactValue } from "./Decision.ts"
 

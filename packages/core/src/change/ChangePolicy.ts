@@ -6,6 +6,8 @@
  *
  * Source: api-v2.md "Changes"; decisions.md §8; policy-cases A12, A31, A32, A44, L2.
  */
+import type * as DateTime from "effect/DateTime"
+import * as Result from "effect/Result"
 import { allow, type Decision, deny } from "../access/Decision.ts"
 import { requires } from "../access/PermissionPolicy.ts"
 import type { Principal } from "../access/Principal.ts"
@@ -16,8 +18,6 @@ import type { Permission } from "../role/Permission.ts"
 import { decideApproval, type Reviewed, type Situation } from "./ApprovalPolicy.ts"
 import type { Change, ChangeConflict, Changeset, FilePatch } from "./Change.ts"
 import { ChangeEvent, transition } from "./ChangeState.ts"
-import type * as DateTime from "effect/DateTime"
-import * as Result from "effect/Result"
 
 /** What the rules read of a change. */
 export interface Concerned {

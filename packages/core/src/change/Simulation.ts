@@ -2,8 +2,7 @@
  * What an edit of the folder policies would change: the changes of the past judged once more by the policies as they
  * are and as they would be. Nothing is kept and nothing is looked up, so it can be asked before anything is saved.
  *
- * Source: issue 3 §3 ("a `simulate` that says what a policy edit would change for a given history of changes and
- * members").
+ * Source: docs/policy-engine.md ("Before you change one").
  */
 import type { Decision } from "../access/Decision.ts"
 import { explain } from "../access/Explanation.ts"

@@ -5,12 +5,12 @@
  * Source: decisions.md §8; policy-cases A19, A21, A22, O11, O12.
  */
 import * as Schema from "effect/Schema"
-import { RoleId } from "../role/Role.ts"
+import * as PathGlob from "../library/PathGlob.ts"
 import { MemberId } from "../member/Member.ts"
+import { RoleId } from "../role/Role.ts"
 import { count } from "../text/Count.ts"
 import { FolderPath, shown } from "./FolderPath.ts"
 import type { FolderPolicyTerms } from "./FolderPolicy.ts"
-import * as PathGlob from "../library/PathGlob.ts"
 import type { GoverningFolder, PolicyTree } from "./PolicyTree.ts"
 import { approversOf, isOrphaned, type Population } from "./Population.ts"
 
