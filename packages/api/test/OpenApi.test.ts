@@ -1,4 +1,5 @@
-import { document } from "@castellan/api/openapi/OpenApiDocument"
+import { Api } from "@castellan/api/Api"
+import { document, documentOf } from "@castellan/api/openapi/OpenApiDocument"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { execFile } from "node:child_process"
@@ -237,6 +238,15 @@ describe("the OpenAPI document", () => {
         assert.strictEqual($ref?.startsWith("#/components/responses/Connect"), speaksConnect, `${at} ${status}`)
       }
     }
+  })
+
+  it("tells of idempotency wherever something is posted", () => {
+    for (const { at, operation } of operations) {
+      const takesKey = (operation.parameters ?? []).some(({ name }) => name === "Idempotency-Key")
+      assert.strictEqual(takesKey, at.startsWith("POST /v2/"), at)
+      if (takesKey) assert.include(Object.keys(operation.responses), "409", at)
+    }
+    assert.notInclude(JSON.stringify(documentOf(Api)), "Idempotency-Key")
   })
 
   it("lets a body be left out where every field of it may be", () => {

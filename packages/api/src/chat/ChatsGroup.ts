@@ -146,7 +146,7 @@ const follow = HttpApiEndpoint.get("follow", "/:id/stream", {
 const cancel = HttpApiEndpoint.post("cancel", "/:id/cancel", {
   params,
   success: CancellationWire,
-  error: [PermissionDeniedError, NotFoundError]
+  error: actErrors
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "cancelChat",

@@ -36,8 +36,18 @@ const distinctTags = (tags: Json | undefined): Json => {
   return [...new Map(all.map((tag) => [tag["name"], tag])).values()]
 }
 
+/** What a server does for its operations beside them. */
+export interface DocumentOptions {
+  /** Whether it honours `Idempotency-Key`; not unless it is said. */
+  readonly idempotency?: boolean
+}
+
 /** The document, made fit to read. */
-const refine = (derived: OpenApi.OpenAPISpec, facts: ReadonlyMap<string, OperationFacts>): JsonObject => {
+const refine = (
+  derived: OpenApi.OpenAPISpec,
+  facts: ReadonlyMap<string, OperationFacts>,
+  { idempotency = false }: DocumentOptions
+): JsonObject => {
   const json = rewrite(decodeJson(derived), tidySchema)
   const document = inlineEncoded(isObject(json) ? json : {})
   const components = objectAt(document, "components")
@@ -52,7 +62,14 @@ const refine = (derived: OpenApi.OpenAPISpec, facts: ReadonlyMap<string, Operati
     servers: [{ url: "/", description: "The server that this document came from" }],
     tags: distinctTags(document["tags"]),
     paths: mapObjects(paths, (item, path) =>
-      mapObjects(item, (operation) => tidyOperation(operation, path, schemas, facts))
+      mapObjects(item, (operation, method) =>
+        tidyOperation(operation, {
+          path,
+          schemas,
+          facts,
+          isIdempotent: idempotency && method === "post" && path.startsWith("/v2/")
+        })
+      )
     ),
     components: {
       securitySchemes: mapObjects(objectAt(components, "securitySchemes"), tidySecurity),
@@ -72,8 +89,9 @@ const refine = (derived: OpenApi.OpenAPISpec, facts: ReadonlyMap<string, Operati
 
 /** The OpenAPI 3.1 document of an API: of the whole contract, or of the part of it that a server serves. */
 export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
-  api: HttpApi.HttpApi<Id, Groups>
-): JsonObject => refine(OpenApi.fromApi(api), factsOf(api))
+  api: HttpApi.HttpApi<Id, Groups>,
+  options: DocumentOptions = {}
+): JsonObject => refine(OpenApi.fromApi(api), factsOf(api), options)
 
 /** The OpenAPI 3.1 document of the whole contract. */
-export const document: JsonObject = documentOf(Api)
+export const document: JsonObject = documentOf(Api, { idempotency: true })

@@ -165,12 +165,45 @@ const tidyBody = (body: JsonObject, schemas: JsonObject): JsonObject => {
   }
 }
 
+/** A request that is sent twice by mistake does nothing twice. Source: decisions.md §1 (`Idempotency-Key`). */
+const idempotencyKey: JsonObject = {
+  name: "Idempotency-Key",
+  in: "header",
+  description:
+    "A request that is sent again under the same key within 24 hours is answered as it was the first time, and does nothing twice; with another body it is refused with 409, and so it is while the first is still under way",
+  required: false,
+  schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
+  example: "4f6c2a7e-report-2026-03"
+}
+
+const idempotentReplayed: JsonObject = {
+  "Idempotent-Replayed": {
+    description: "`true` where the answer is that of an earlier request with the same `Idempotency-Key`",
+    schema: { type: "string", enum: ["true"] },
+    example: "true"
+  }
+}
+
+const withReplay = (responses: JsonObject): JsonObject =>
+  mapObjects(responses, (response) =>
+    "$ref" in response
+      ? response
+      : { ...response, headers: { ...objectAt(response, "headers"), ...idempotentReplayed } }
+  )
+
+/** What is told of an operation beside itself. */
+export interface OperationContext {
+  readonly path: string
+  readonly schemas: JsonObject
+  readonly facts: ReadonlyMap<string, OperationFacts>
+  /** Whether it takes an `Idempotency-Key`. */
+  readonly isIdempotent: boolean
+}
+
 /** One operation, as readers look at it. */
 export const tidyOperation = (
   operation: JsonObject,
-  path: string,
-  schemas: JsonObject,
-  facts: ReadonlyMap<string, OperationFacts>
+  { facts, isIdempotent, path, schemas }: OperationContext
 ): JsonObject => {
   const { description, operationId, parameters, requestBody, security, summary, tags } = operation
   const own = typeof operationId === "string" ? facts.get(operationId) : undefined
@@ -182,15 +215,17 @@ export const tidyOperation = (
     objectAt(operation, "responses"),
     ...impossible(tidied, requestBody !== undefined, own?.errors ?? new Set())
   )
+  const all = isIdempotent ? [...tidied, idempotencyKey] : tidied
+  const responses = mapObjects(answers, (response, status) => tidyResponse(response, status, schemas))
   return {
     operationId: operationId ?? "",
     tags: tags ?? [],
     summary: summary ?? "",
     description: description ?? "",
     security: security ?? [],
-    ...(tidied.length === 0 ? {} : { parameters: tidied }),
+    ...(all.length === 0 ? {} : { parameters: all }),
     ...(isObject(requestBody) ? { requestBody: tidyBody(requestBody, schemas) } : {}),
-    responses: mapObjects(answers, (response, status) => tidyResponse(response, status, schemas))
+    responses: isIdempotent ? withReplay(responses) : responses
   }
 }
 
