@@ -9,6 +9,7 @@ import { instrument, type Mutant } from "./instrument.ts"
 import { Crew } from "./crew.ts"
 import { bySeed } from "./seed.ts"
 import type { Target } from "./targets.ts"
+import { loadedBy } from "./imports.ts"
 import { notesIn, type Reach, reachOf } from "./reach.ts"
 import { failureOf, open, type Substitutes } from "./tests.ts"
 
@@ -53,7 +54,11 @@ const survey = async (
   mkdirSync(hits)
   const vitest = await open(substitutes, "apart")
   vitest.provide("mutation", { hits, steps: [] })
-  const specifications = await vitest.globTestSpecifications([...within])
+  const files = Object.keys(substitutes.paths)
+  const specifications = (await vitest.globTestSpecifications([...within])).filter(({ moduleId }) => {
+    const loaded = loadedBy(moduleId)
+    return files.some((file) => loaded.has(file))
+  })
   const { testModules } = await vitest.runTestSpecifications(specifications)
   const notes = new Map(readdirSync(hits).map((name) => notesIn(join(hits, name))))
   const reach = testModules.flatMap((module): ReadonlyArray<Reach> => {

@@ -1,12 +1,15 @@
 import { stripTypeScriptTypes } from "node:module"
 import { runInNewContext } from "node:vm"
+import { join } from "node:path"
 import { assert, describe, it } from "vitest"
+import { loadedBy, resolve, specifiersOf } from "../mutation/imports.ts"
 import { instrument, switchName } from "../mutation/instrument.ts"
 import { passes, score, stale, unexplained } from "../mutation/report.ts"
 import type { Report, Verdict } from "../mutation/examine.ts"
 import { bySeed } from "../mutation/seed.ts"
 import { reachOf } from "../mutation/reach.ts"
 import { isExplainedBy } from "../mutation/survivors.ts"
+import { root } from "../packages.ts"
 import { isTarget } from "../mutation/targets.ts"
 
 const changes = (source: string): ReadonlyArray<string> =>
@@ -204,6 +207,28 @@ it("a mutant is tried on the tests that reach it, and on all of a file that reac
   assert.deepStrictEqual(reach.of(2), { path: "/a.test.ts", names: ["a > first", "a > second"], milliseconds: 15 })
   assert.deepStrictEqual(reach.of(3), { path: "/a.test.ts", milliseconds: 15 })
   assert.isUndefined(reach.of(4))
+})
+
+it("a file loads what it imports, but not for types alone, and what that loads", () => {
+  const source = `
+import type { A } from "./a.ts"
+import { type B, c } from "./b.ts"
+import { type D } from "./d.ts"
+import "./e.ts"
+export { f } from "./f.ts"
+export type { G } from "./g.ts"
+export * from "./h.ts"`
+  assert.sameMembers([...specifiersOf(source)], ["./b.ts", "./e.ts", "./f.ts", "./h.ts"])
+  assert.strictEqual(
+    resolve("/x/test/a.test.ts", "@castellan/core/access/Access"),
+    join(root, "packages/core/src/access/Access.ts")
+  )
+  assert.strictEqual(resolve("/x/test/a.test.ts", "../b.ts"), "/x/b.ts")
+  assert.isUndefined(resolve("/x/test/a.test.ts", "effect/Effect"))
+  const loaded = loadedBy(join(root, "packages/core/src/access/AccessPolicy.ts"))
+  assert.isTrue(loaded.has(join(root, "packages/core/src/access/Decision.ts")))
+  assert.isTrue(loaded.has(join(root, "packages/core/src/error/Failure.ts")))
+  assert.isFalse(loaded.has(join(root, "packages/core/src/chat/Chats.ts")))
 })
 
 it("a seed decides a sample", () => {
