@@ -1,7 +1,7 @@
 /**
  * Who may do what with a chat. What a chat saved was answered for its maker: beside the access that it carries, it is
- * hidden from readers with other client metadata where its maker had some, and only somebody with the same may go on
- * with it, so that no answer in it was filtered for another end user than the rest.
+ * hidden from everybody with other client metadata, so that nobody reads rows that were shown to another, and no answer
+ * in it was filtered for another end user than the rest.
  *
  * Sources: decisions.md §3 ("Objects that carry access"), §4, §5 ("Row policies", last sentence); policy-cases K20 to
  * K22.
@@ -9,8 +9,6 @@
 import type * as DateTime from "effect/DateTime"
 import type { AccessType } from "../access/Access.ts"
 import { decide as decideAccess, readable } from "../access/AccessPolicy.ts"
-import type { ClientMetadata } from "../access/ClientMetadata.ts"
-import { sameClient } from "../access/ClientMetadata.ts"
 import { type Decision, deny } from "../access/Decision.ts"
 import type { Principal } from "../access/Principal.ts"
 import type { Permission } from "../role/Permission.ts"
@@ -35,9 +33,6 @@ const needed: {
   feedback: { permission: "chat:read", access: "viewer", object: "chat" }
 }
 
-const isEmpty = (client: ClientMetadata | undefined): boolean =>
-  client === undefined || Object.keys(client.attributes).length === 0
-
 /** Whether a chat is on a reader's list: it may read it, as far as access and rows go. */
 export const listed = (reader: Principal, chat: Pick<Chat, "access">, now: DateTime.Utc): boolean =>
   readable(reader, chat.access, now) && shownTo(reader, chat.access.creator)
@@ -51,10 +46,5 @@ export const decide = (
 ): Decision => {
   const { creator } = chat.access
   if (!shownTo(principal, creator)) return deny("hidden", "chat not found", { clientMetadata: "another end user's" })
-  const decision = decideAccess(principal, chat.access, needed[action], now)
-  if (decision._tag === "Deny" || action !== "ask" || creator === undefined) return decision
-  const [asker, maker] = [principal.clientMetadata, creator.clientMetadata]
-  return (isEmpty(asker) && isEmpty(maker)) || sameClient(asker, maker)
-    ? decision
-    : deny("client_metadata", "permission denied: this chat was made for another end user", { action })
+  return decideAccess(principal, chat.access, needed[action], now)
 }

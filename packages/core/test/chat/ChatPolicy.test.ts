@@ -98,8 +98,10 @@ layer(layerCrypto)("ChatPolicy", (it) => {
         access: { isPublic: true, grants: [], creator: creatorOf(maker) }
       })
       const rows = [
-        ["without metadata, to anybody", nobody, [nobody, empty, a, b], true],
-        ["with empty metadata, to anybody", empty, [nobody, empty, a, b], true],
+        ["without metadata, to whoever has none", nobody, [nobody, empty], true],
+        ["without metadata, as an exempt maker sees it, to an end user", nobody, [a, b], false],
+        ["with empty metadata, to whoever has none", empty, [nobody, empty], true],
+        ["with empty metadata, to an end user", empty, [a, b], false],
         ["for an end user, to the same", a, [a, again], true],
         ["for an end user, to another or to none", a, [b, nobody, empty], false]
       ] as const
@@ -123,7 +125,7 @@ layer(layerCrypto)("ChatPolicy", (it) => {
         const decision = decide(asker, editable, "ask", now)
         return decision._tag === "Allow" ? "allow" : decision.reason
       }
-      assert.deepStrictEqual([asked(nobody), asked(empty), asked(a)], ["allow", "allow", "client_metadata"])
+      assert.deepStrictEqual([asked(nobody), asked(empty), asked(a)], ["allow", "allow", "hidden"])
     })
   )
 
