@@ -6,6 +6,9 @@ export * as CastellanHttp from "./CastellanHttp.ts"
 /** The bounds of the HTTP surface: how much is read, how long is waited, how long things are kept. */
 export * as HttpLimits from "./HttpLimits.ts"
 
+/** The part of the contract that this server has handlers for. */
+export * as ServedApi from "./ServedApi.ts"
+
 /** Tells the principal of a request by its bearer value. */
 export * as BearerAuthentication from "./access/BearerAuthentication.ts"
 
@@ -18,7 +21,7 @@ export * as AssetSignature from "./asset/AssetSignature.ts"
 /** The operations of chats, bound to their use cases. */
 export * as ChatHandlers from "./chat/ChatHandlers.ts"
 
-/** The operations of connectors, bound to their use cases. */
+/** The operations of connectors and of their row policies, bound to their use cases. */
 export * as ConnectorHandlers from "./connector/ConnectorHandlers.ts"
 
 /** The operations of models, bound to their use cases. */
@@ -66,7 +69,7 @@ export * as StreamResponse from "./stream/StreamResponse.ts"
 /** Whether this process can answer requests now, for whoever sends them here. */
 export * as Readiness from "./system/Readiness.ts"
 
-/** The reference of the contract: for programs (`/openapi.json`) and for people (`/docs`). */
+/** The reference of what is served: for programs (`/openapi.json`) and for people (`/docs`). */
 export * as ReferencePage from "./system/ReferencePage.ts"
 
 /** The operations of the system itself. */

@@ -6,6 +6,15 @@ export * as ChartRendererContract from "./chart/ChartRendererContract.ts"
 /** What every adapter of the `ConnectorDriver` port does, whichever source is behind it. */
 export * as ConnectorDriverContract from "./connector/ConnectorDriverContract.ts"
 
+/** Words for tests of use cases: who acts, and what the audit log then says. */
+export * as Acting from "./fixture/Acting.ts"
+
+/** Samples of what administration keeps, with new ids and nothing kept: for tests of stores and rules. */
+export * as AdministrationSample from "./fixture/AdministrationSample.ts"
+
+/** Samples of what runs by itself, with new ids and nothing kept: playbooks, their runs, schedules, reports and deliveries; agents, their triggers and runs; apps. */
+export * as AutomationSample from "./fixture/AutomationSample.ts"
+
 /** A conversation as a client has it: questions asked on somebody's behalf, and what their runs tell, to the end. */
 export * as Conversation from "./fixture/Conversation.ts"
 
@@ -15,8 +24,14 @@ export * as Deployment from "./fixture/Deployment.ts"
 /** Small builders for tests: an organization as a deployment would have it, and more members, roles, keys and connectors in it. */
 export * as Fixture from "./fixture/Fixture.ts"
 
+/** Samples of row policies, with new ids and nothing kept. */
+export * as RowPolicySample from "./fixture/RowPolicySample.ts"
+
 /** Samples of every resource, with new ids and nothing kept: for tests of stores and rules. */
 export * as Sample from "./fixture/Sample.ts"
+
+/** Samples of sandcastles and executions, with new ids and nothing kept. */
+export * as SandcastleSample from "./fixture/SandcastleSample.ts"
 
 /** A world that is small enough for chance to find its corners: one organization with a few roles, members and keys. */
 export * as SmallWorld from "./fixture/SmallWorld.ts"
@@ -27,11 +42,32 @@ export * as WellFormed from "./fixture/WellFormed.ts"
 /** What every adapter of the `OntologyEngine` port does, whichever compiler is behind it: models in the ontology's language over tables in memory, described, compiled and refused. */
 export * as OntologyEngineContract from "./ontology/OntologyEngineContract.ts"
 
+/** A change by the names of its author and of those who approved it, as the rules read it. */
+export * as Change from "./policy/Change.ts"
+
+/** What a decision is expected to be. */
+export * as ExpectDecision from "./policy/ExpectDecision.ts"
+
+/** A folder policy by the names of the people and roles in it. */
+export * as FolderPolicy from "./policy/FolderPolicy.ts"
+
+/** Ids from names, so that tests of policies speak of people and roles by name: the same name has the same id, always. */
+export * as Name from "./policy/Name.ts"
+
+/** An organization for tests of a host's own policies: its roles, its members and its folder policies, by name, and the questions that one asks of them. */
+export * as PolicyWorld from "./policy/PolicyWorld.ts"
+
+/** Somebody who acts, by name and by the roles that they act with. */
+export * as Principal from "./policy/Principal.ts"
+
 /** An analyst that does what the question says: for tests of runners, which carry out whatever an analyst does. */
 export * as ScriptedAnalyst from "./scripted/ScriptedAnalyst.ts"
 
 /** A chart renderer that draws nothing: for tests of whatever stands on the `ChartRenderer` port. */
 export * as ScriptedCharts from "./scripted/ScriptedCharts.ts"
+
+/** Mail and chat services that do what a test says: they take a message, refuse it, break off when it may have been sent, or never answer. */
+export * as ScriptedDelivery from "./scripted/ScriptedDelivery.ts"
 
 /** A data source of tables in memory: for tests of whatever stands on the `ConnectorDriver` port, without a database. */
 export * as ScriptedDriver from "./scripted/ScriptedDriver.ts"
@@ -42,11 +78,38 @@ export * as ScriptedModel from "./scripted/ScriptedModel.ts"
 /** A semantic model of fixed sources: for tests of whatever stands on the `OntologyEngine` port, without a compiler. */
 export * as ScriptedOntology from "./scripted/ScriptedOntology.ts"
 
+/** Sandboxes in memory: for tests of whatever stands on the `SandboxRuntime` port, without a process. */
+export * as ScriptedSandbox from "./scripted/ScriptedSandbox.ts"
+
+/** A web of a few pages: for tests of whatever stands on the `WebSearch` port, without a network. */
+export * as ScriptedWebSearch from "./scripted/ScriptedWebSearch.ts"
+
+/** What every store of agents' runs keeps to. */
+export * as AgentRunStoreSuite from "./suite/AgentRunStoreSuite.ts"
+
+/** What every store of agents keeps to. */
+export * as AgentStoreSuite from "./suite/AgentStoreSuite.ts"
+
 /** What every store of API keys keeps to. */
 export * as ApiKeyStoreSuite from "./suite/ApiKeyStoreSuite.ts"
 
+/** What every store of apps keeps to. */
+export * as AppStoreSuite from "./suite/AppStoreSuite.ts"
+
 /** What every store of assets keeps to. */
 export * as AssetStoreSuite from "./suite/AssetStoreSuite.ts"
+
+/** What every store of the audit log keeps to. */
+export * as AuditStoreSuite from "./suite/AuditStoreSuite.ts"
+
+/** What every store of budgets keeps to. */
+export * as BudgetStoreSuite from "./suite/BudgetStoreSuite.ts"
+
+/** What every store of changes keeps to. */
+export * as ChangeStoreSuite from "./suite/ChangeStoreSuite.ts"
+
+/** What every chat channel keeps to. */
+export * as ChatChannelSuite from "./suite/ChatChannelSuite.ts"
 
 /** What every store of chats and runs keeps to: isolation of organizations, at most one run of a chat at a time whoever asks at once, and lists that page without a gap or a repeat. */
 export * as ChatStoreSuite from "./suite/ChatStoreSuite.ts"
@@ -54,8 +117,23 @@ export * as ChatStoreSuite from "./suite/ChatStoreSuite.ts"
 /** What every store of connectors keeps to. */
 export * as ConnectorStoreSuite from "./suite/ConnectorStoreSuite.ts"
 
+/** What every store of deliveries keeps to. */
+export * as DeliveryStoreSuite from "./suite/DeliveryStoreSuite.ts"
+
+/** What every store of executions keeps to. */
+export * as ExecutionStoreSuite from "./suite/ExecutionStoreSuite.ts"
+
+/** What every store of folder policies keeps to. */
+export * as FolderPolicyStoreSuite from "./suite/FolderPolicyStoreSuite.ts"
+
 /** What every adapter to language models keeps to, as far as it can be told from outside: it serves models, refuses those that it does not serve, ends each turn with exactly one `Finished`, and calls no tool that is not on offer. */
 export * as LanguageModelsSuite from "./suite/LanguageModelsSuite.ts"
+
+/** What every store of libraries keeps to. */
+export * as LibraryStoreSuite from "./suite/LibraryStoreSuite.ts"
+
+/** What every mailer keeps to. */
+export * as MailerSuite from "./suite/MailerSuite.ts"
 
 /** What every store of members keeps to. */
 export * as MemberStoreSuite from "./suite/MemberStoreSuite.ts"
@@ -69,8 +147,20 @@ export * as OntologyStoreSuite from "./suite/OntologyStoreSuite.ts"
 /** What every store of organizations keeps to. */
 export * as OrganizationStoreSuite from "./suite/OrganizationStoreSuite.ts"
 
+/** What every store of playbooks' runs keeps to. */
+export * as PlaybookRunStoreSuite from "./suite/PlaybookRunStoreSuite.ts"
+
+/** What every store of playbooks keeps to. */
+export * as PlaybookStoreSuite from "./suite/PlaybookStoreSuite.ts"
+
+/** What every store of reports keeps to. */
+export * as ReportStoreSuite from "./suite/ReportStoreSuite.ts"
+
 /** What every store of roles keeps to. */
 export * as RoleStoreSuite from "./suite/RoleStoreSuite.ts"
+
+/** What every store of row policies keeps to. */
+export * as RowPolicyStoreSuite from "./suite/RowPolicyStoreSuite.ts"
 
 /** What every run log keeps to: whoever follows a run, from any point and at any moment, sees the same entries in the same order, without a gap or a repeat, up to `Done`. */
 export * as RunLogSuite from "./suite/RunLogSuite.ts"
@@ -80,3 +170,33 @@ export * as RunnerSuite from "./suite/RunnerSuite.ts"
 
 /** Equality by value: moments that are equal are the same, however they were made and whatever they remember of their calendar; what an adapter decoded from its rows is compared with what was saved. */
 export * as Same from "./suite/Same.ts"
+
+/** What every sandbox keeps to: sessions that remember, run, are stopped and end; files that stay inside; a library whose edits are told; limits that hold. */
+export * as SandboxRuntimeSuite from "./suite/SandboxRuntimeSuite.ts"
+
+/** What every store of sandcastles keeps to. */
+export * as SandcastleStoreSuite from "./suite/SandcastleStoreSuite.ts"
+
+/** What every store of schedules keeps to. */
+export * as ScheduleStoreSuite from "./suite/ScheduleStoreSuite.ts"
+
+/** What every store of SCIM group mappings keeps to. */
+export * as ScimGroupMappingStoreSuite from "./suite/ScimGroupMappingStoreSuite.ts"
+
+/** What every adapter of `Secrets` keeps to. */
+export * as SecretsSuite from "./suite/SecretsSuite.ts"
+
+/** What everything that signs session tokens keeps to. */
+export * as SessionTokensSuite from "./suite/SessionTokensSuite.ts"
+
+/** What every adapter of `Transaction` keeps to, shown over the audit log and the organizations of the same deployment. */
+export * as TransactionSuite from "./suite/TransactionSuite.ts"
+
+/** What every store of triggers keeps to. */
+export * as TriggerStoreSuite from "./suite/TriggerStoreSuite.ts"
+
+/** What every store of usage keeps to: its sums are those of `UsageSums.sum` over the same records. */
+export * as UsageStoreSuite from "./suite/UsageStoreSuite.ts"
+
+/** What every search engine keeps to. */
+export * as WebSearchSuite from "./suite/WebSearchSuite.ts"
