@@ -4,6 +4,7 @@
  * Source: api-v2.md "Library change result", "Changes" and "States and transitions"; decisions.md §8.
  */
 import * as Schema from "effect/Schema"
+import { ClientMetadata } from "../access/ClientMetadata.ts"
 import { ApiKeyId } from "../apikey/ApiKey.ts"
 import { ChatId } from "../chat/Chat.ts"
 import { Uuid } from "../identifier/Uuid.ts"
@@ -40,7 +41,9 @@ export const Attribution = Schema.TaggedUnion({
   Member: {
     memberId: MemberId,
     /** The roles that the member held then, whatever its key was narrowed to (policy-cases A16, A17). */
-    roles: Schema.Array(RoleId)
+    roles: Schema.Array(RoleId),
+    /** The end user behind the key that it was done through, where the key speaks for one. */
+    clientMetadata: Schema.optionalKey(ClientMetadata)
   },
   Unattributed: {}
 })
@@ -167,10 +170,5 @@ export class Change extends Schema.Class<Change>("@castellan/core/change/Change"
   /** Whether a folder's own exception approved it. */
   get autoApproved(): boolean {
     return this.status._tag === "Approved" && this.status.merge.automatic
-  }
-
-  /** Whether a member wrote it. */
-  isBy(memberId: MemberId): boolean {
-    return this.author._tag === "Member" && this.author.memberId === memberId
   }
 }

@@ -8,6 +8,7 @@
  */
 import type * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
+import { isEmpty, sameClient } from "../access/ClientMetadata.ts"
 import { allow, type Decision, deny } from "../access/Decision.ts"
 import { requires } from "../access/PermissionPolicy.ts"
 import type { Principal } from "../access/Principal.ts"
@@ -25,26 +26,39 @@ export interface Concerned {
   readonly paths: ReadonlyArray<string>
 }
 
-const isAuthor = (principal: Pick<Principal, "memberId">, change: Concerned): boolean =>
-  change.author._tag === "Member" && change.author.memberId === principal.memberId
+/**
+ * Whether a principal is the author. A key that speaks for an end user is not the author of what its member wrote for
+ * another one.
+ */
+const isAuthor = (principal: Principal, { author }: Concerned): boolean =>
+  author._tag === "Member" &&
+  author.memberId === principal.memberId &&
+  (!principal.restricted ||
+    author.clientMetadata === undefined ||
+    isEmpty(author.clientMetadata) ||
+    sameClient(author.clientMetadata, principal.clientMetadata))
 
-/** Whether a change is there at all for a holder: one of its paths is theirs, or they wrote it. What lists contain. */
-export const visible = (tree: PolicyTree, holder: Holder, change: Concerned): boolean =>
-  holder.isAdmin || isAuthor(holder, change) || byFolder(tree, change.paths).some(([folder]) => owns(folder, holder))
+/** Whether a change is there at all for a principal: one of its paths is theirs, or they wrote it. What lists contain. */
+export const visible = (tree: PolicyTree, principal: Principal, change: Concerned): boolean => {
+  if (principal.isAdmin || isAuthor(principal, change)) return true
+  const holder = holderOf(principal)
+  return byFolder(tree, change.paths).some(([folder]) => owns(folder, holder))
+}
 
 /** The paths that one file of a changeset is about: both ends of a rename. */
 const pathsOf = ({ diff }: FilePatch): ReadonlyArray<string> =>
   [diff.oldPath, diff.newPath].filter((path) => path !== "")
 
-/** What a holder is shown of a changeset: what it does to the paths they own, and all of it where they pushed it. */
+/** What somebody is shown of a changeset: what it does to the paths they own, and all of it where they pushed it. */
 export const shownFiles = (
   tree: PolicyTree,
-  holder: Holder,
-  changeset: Pick<Changeset, "pusher" | "files">
-): ReadonlyArray<FilePatch> =>
-  holder.isAdmin || (changeset.pusher._tag === "Member" && changeset.pusher.memberId === holder.memberId)
-    ? changeset.files
-    : changeset.files.filter((file) => pathsOf(file).every((path) => owns(tree.governing(path), holder)))
+  principal: Principal,
+  { files, pusher }: Pick<Changeset, "pusher" | "files">
+): ReadonlyArray<FilePatch> => {
+  if (principal.isAdmin || isAuthor(principal, { author: pusher, paths: [] })) return files
+  const holder = holderOf(principal)
+  return files.filter((file) => pathsOf(file).every((path) => owns(tree.governing(path), holder)))
+}
 
 /** What a holder is shown of conflicts: what both sides have, on the paths they own; elsewhere that there is one. */
 export const shownConflicts = (
@@ -60,7 +74,7 @@ export const shownConflicts = (
 
 /** Whether a principal may see a change: it must be there for it, and reading needs its permission. */
 export const decideRead = (tree: PolicyTree, principal: Principal, change: Concerned): Decision => {
-  if (!visible(tree, holderOf(principal), change)) return deny("hidden", "change not found")
+  if (!visible(tree, principal, change)) return deny("hidden", "change not found")
   return requires(principal, "library:read")
 }
 

@@ -49,7 +49,7 @@ export const viewOf = (
     change,
     author,
     changeset,
-    files: shownFiles(situation.tree, holder, changeset),
+    files: shownFiles(situation.tree, principal, changeset),
     conflicts: status._tag === "Reserved" ? shownConflicts(situation.tree, holder, status.conflicts) : [],
     ...counts,
     capabilities: capabilities(situation, principal, change, now)

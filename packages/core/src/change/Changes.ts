@@ -141,7 +141,7 @@ export const layer: Layer.Layer<
       const found = yield* store.get(principal.organizationId, id)
       if (Option.isNone(found)) return yield* new NotFound({ message: "change not found" })
       const situation = yield* situations.situation(principal.organizationId)
-      if (!ChangePolicy.visible(situation.tree, holderOf(principal), found.value)) {
+      if (!ChangePolicy.visible(situation.tree, principal, found.value)) {
         return yield* new NotFound({ message: "change not found" })
       }
       return { change: found.value, situation }
@@ -262,8 +262,7 @@ export const layer: Layer.Layer<
             const { organizationId } = principal
             yield* enforce(requires(principal, "library:read"))
             const situation = yield* situations.situation(organizationId)
-            const holder = holderOf(principal)
-            const visible = (change: Change): boolean => ChangePolicy.visible(situation.tree, holder, change)
+            const visible = (change: Change): boolean => ChangePolicy.visible(situation.tree, principal, change)
             const page = yield* store.list(organizationId, { ...query, visible })
             const counts = yield* store.counts(organizationId, {
               includeAutoApproved: query.includeAutoApproved,

@@ -119,7 +119,8 @@ const replaced = (base: Tree, edits: StagedEdit.ParsedEdits["edits"]): ReadonlyA
 const attribution = (population: Population, principal: Principal): Attribution =>
   Attribution.cases.Member.make({
     memberId: principal.memberId,
-    roles: [...(population.member(principal.memberId)?.roles ?? principal.roles.map((role) => role.id))].toSorted()
+    roles: [...(population.member(principal.memberId)?.roles ?? principal.roles.map((role) => role.id))].toSorted(),
+    ...(principal.clientMetadata === undefined ? {} : { clientMetadata: principal.clientMetadata })
   })
 
 /** Carries out proposals. */

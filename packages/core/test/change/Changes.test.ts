@@ -746,6 +746,27 @@ it.layer(Review.layer)("Seeing", (it) => {
     })
   )
 
+  it.effect("a change of one end user is not there for another one behind the same member", () =>
+    Effect.gen(function* () {
+      const world = yield* Review.organization
+      const account = yield* world.member()
+      const speaksFor = (tenant: string) =>
+        new Principal({
+          ...account,
+          restricted: true,
+          clientMetadata: { text: JSON.stringify({ tenant }), attributes: { tenant } }
+        })
+      const change = yield* propose(speaksFor("a"), { write: { "new.md": "x" } }, { draft: true })
+      assert.strictEqual(yield* codeOf(see(speaksFor("a"), change)), "ok")
+      assert.strictEqual(yield* codeOf(see(speaksFor("b"), change)), "not_found")
+      assert.strictEqual(yield* codeOf(submit(speaksFor("b"), change)), "not_found")
+      assert.strictEqual(yield* codeOf(see(new Principal({ ...account, restricted: true }), change)), "not_found")
+      assert.strictEqual(yield* codeOf(submit(new Principal({ ...account, restricted: false }), change)), "ok")
+      const own = yield* propose(new Principal({ ...account, restricted: true }), { write: { "own.md": "x" } })
+      assert.strictEqual(yield* codeOf(deny(new Principal({ ...account, restricted: true }), own)), "ok")
+    })
+  )
+
   it.effect("a reader is shown what it does to the paths that they own", () =>
     Effect.gen(function* () {
       const world = yield* withDocs()

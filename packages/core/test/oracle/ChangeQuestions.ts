@@ -31,6 +31,8 @@ interface FolderFacts {
 interface Writer {
   readonly member: World.MemberName
   readonly had: ReadonlyArray<World.RoleName>
+  /** The client metadata that they came with. */
+  readonly client: World.ClientName
 }
 
 /** A member as they are now. */
@@ -89,7 +91,8 @@ const drawWriter = (draw: Draw, likely: World.MemberName | undefined): Writer | 
     ? undefined
     : {
         member: likely !== undefined && draw.chance(25) ? likely : draw.pick(World.members),
-        had: World.drawRoles(draw, 15)
+        had: World.drawRoles(draw, 15),
+        client: World.drawClient(draw)
       }
 
 /** A change; `likely` is who wrote it more often than chance has it. */
@@ -146,7 +149,7 @@ const situationOf = ({ folders, population }: LibraryFacts): Situation => ({
 const attributionOf = (writer: Writer | undefined): Attribution =>
   writer === undefined
     ? { _tag: "Unattributed" }
-    : { _tag: "Member", memberId: World.memberId(writer.member), roles: writer.had.map(World.roleId) }
+    : { _tag: "Member", memberId: World.memberId(writer.member), roles: writer.had.map(World.roleId), ...World.clientField(writer.client) }
 
 const latest = CommitId.make("1".repeat(40))
 const earlier = CommitId.make("2".repeat(40))
@@ -247,6 +250,7 @@ const controllersOf = (library: LibraryFacts, member: World.MemberName): Readonl
 const changeEntity = (change: ChangeFacts): EntityJson =>
   entity(name("Change", "change"), {
     paths: references("Path", change.paths),
+    authorClient: World.canonical(change.author?.client ?? ""),
     ...(change.author === undefined ? {} : { author: reference("Member", change.author.member) })
   })
 
@@ -327,6 +331,9 @@ const approvable = (library: LibraryFacts, change: ChangeFacts, caller: World.Ca
 
 const matter: ReadonlyArray<Permission> = ["library:read", "library:propose", "library:approve"]
 
+const isAuthor = (caller: EntityJson, change: ChangeFacts): boolean =>
+  allows({ principal: caller, action: "beAuthor", resource: changeEntity(change) })
+
 const permissionsOf = (grants: World.Grants) => ({
   reading: World.granting(grants, "library:read"),
   proposing: World.granting(grants, "library:propose"),
@@ -350,7 +357,11 @@ const approveChange: Question = {
             principal: World.callerEntity(caller),
             action: "approveChange",
             resource: changeEntity(change),
-            context: { ...permissionsOf(grants), paths: references("Path", approvable(library, change, caller)) }
+            context: {
+              ...permissionsOf(grants),
+              isAuthor: isAuthor(World.callerEntity(caller), change),
+              paths: references("Path", approvable(library, change, caller))
+            }
           })
       ),
       facts: { library, change, caller, grants }
@@ -422,7 +433,7 @@ const mergeChange: Question = {
 }
 
 const verbs = {
-  seeChange: (tree, principal, change) => yes(ChangePolicy.visible(tree, holderOf(principal), change)),
+  seeChange: (tree, principal, change) => yes(ChangePolicy.visible(tree, principal, change)),
   readChange: (tree, principal, change) => verdict(ChangePolicy.decideRead(tree, principal, change)),
   denyChange: (tree, principal, change) => verdict(ChangePolicy.decideDeny(tree, principal, change)),
   restoreChange: (tree, principal, change) => verdict(ChangePolicy.decideRestore(tree, principal, change)),
@@ -450,7 +461,11 @@ const verbQuestion = (action: Verb): Question => ({
           principal: World.callerEntity(caller),
           action,
           resource: changeEntity(change),
-          context: { ...permissionsOf(grants), paths: references("Path", owned) }
+          context: {
+            ...permissionsOf(grants),
+            isAuthor: isAuthor(World.callerEntity(caller), change),
+            paths: references("Path", owned)
+          }
         })
       ),
       facts: { library, change, caller, grants }
