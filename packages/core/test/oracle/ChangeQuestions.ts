@@ -149,7 +149,12 @@ const situationOf = ({ folders, population }: LibraryFacts): Situation => ({
 const attributionOf = (writer: Writer | undefined): Attribution =>
   writer === undefined
     ? { _tag: "Unattributed" }
-    : { _tag: "Member", memberId: World.memberId(writer.member), roles: writer.had.map(World.roleId), ...World.clientField(writer.client) }
+    : {
+        _tag: "Member",
+        memberId: World.memberId(writer.member),
+        roles: writer.had.map(World.roleId),
+        ...World.clientField(writer.client)
+      }
 
 const latest = CommitId.make("1".repeat(40))
 const earlier = CommitId.make("2".repeat(40))
