@@ -25,8 +25,11 @@ interface ImageLine {
 const isWithin = (wanted: string, line: string): boolean =>
   line === wanted || (!wanted.endsWith("\n") && line === `${wanted}\n`)
 
+/** How many lines are put in at a time: a call takes no more arguments than its stack holds. */
+const maxArguments = 10_000
+
 class Application {
-  private image: Array<ImageLine>
+  private readonly image: Array<ImageLine>
 
   constructor(lines: ReadonlyArray<string>) {
     this.image = lines.map((text) => ({ text, isPatched: false }))
@@ -52,8 +55,16 @@ class Application {
     if (last !== undefined && oldLast !== undefined && before.at(-1) !== oldLast.text) {
       replaced[replaced.length - 1] = { text: oldLast.text, isPatched: true }
     }
-    this.image = this.image.slice(0, at).concat(replaced, this.image.slice(at + before.length))
+    this.replace(at, before.length, replaced)
     return true
+  }
+
+  /** In place: a text of many hunks is not copied once for each of them. */
+  private replace(at: number, length: number, lines: ReadonlyArray<ImageLine>): void {
+    this.image.splice(at, length, ...lines.slice(0, maxArguments))
+    for (let from = maxArguments; from < lines.length; from += maxArguments) {
+      this.image.splice(at + from, 0, ...lines.slice(from, from + maxArguments))
+    }
   }
 
   private find(before: ReadonlyArray<string>, expected: number, begins: boolean, ends: boolean): number | undefined {
@@ -65,19 +76,22 @@ class Application {
     }
     const start = Math.min(expected, this.image.length)
     for (let distance = 0; distance <= this.image.length; distance++) {
-      for (const at of distance === 0 ? [start] : [start + distance, start - distance]) {
-        if (at >= 0 && at <= last && this.isAt(before, at, false)) return at
-      }
+      const [below, above] = [start + distance, start - distance]
+      if (below <= last && this.isAt(before, below, false)) return below
+      if (above >= 0 && above <= last && this.isAt(before, above, false)) return above
     }
     return undefined
   }
 
   private isAt(before: ReadonlyArray<string>, at: number, ends: boolean): boolean {
-    return before.every((text, index) => {
+    // The first line decides nearly always, and a search asks for it at every place.
+    for (let index = 0; index < before.length; index++) {
+      const text = before[index]
       const line = this.image[at + index]
-      if (line === undefined || line.isPatched) return false
-      return line.text === text || (!ends && index === before.length - 1 && isWithin(text, line.text))
-    })
+      if (text === undefined || line === undefined || line.isPatched) return false
+      if (line.text !== text && (ends || index < before.length - 1 || !isWithin(text, line.text))) return false
+    }
+    return true
   }
 }
 

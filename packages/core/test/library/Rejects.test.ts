@@ -46,6 +46,18 @@ describe("Rejects", () => {
     })
   })
 
+  it("takes a bounded time on texts of many hunks, and on hunks of many lines", () => {
+    const base = Array.from({ length: 60_000 }, (_, index) => `line ${index}\n`)
+    const change = base.map((line, index) => (index % 20 === 10 ? `a line more\n${line}` : line))
+    const head = [...base.slice(0, 30_000), ...Array.from({ length: 150_000 }, () => "new\n"), ...base.slice(30_000)]
+    const started = performance.now()
+    const many = applyRejecting("a", { base: base.join(""), change: change.join(""), head: base.join("") })
+    assert.deepStrictEqual(many, { text: change.join(""), reject: Option.none() })
+    const long = applyRejecting("a", { base: base.join(""), change: head.join(""), head: ["top\n", ...base].join("") })
+    assert.deepStrictEqual(long, { text: ["top\n", ...head].join(""), reject: Option.none() })
+    assert.isBelow(performance.now() - started, 10_000)
+  })
+
   it(
     "is what git apply --reject writes, and leaves the text that git leaves",
     () =>

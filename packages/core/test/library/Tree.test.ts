@@ -71,6 +71,11 @@ describe("Tree", () => {
       [{ _tag: "NameInAnotherCase", path: "n/οδοσ", other: "n/ΟΔΟΣ" }]
     ],
     [
+      "O4 letters whose upper form is another one composed",
+      [put("n/\u0390"), put("n/\u03aa\u0301")],
+      [{ _tag: "NameInAnotherCase", path: "n/\u03aa\u0301", other: "n/\u0390" }]
+    ],
+    [
       "O4 letters with a long upper form",
       [put("n/straße"), put("n/STRASSE")],
       [{ _tag: "NameInAnotherCase", path: "n/STRASSE", other: "n/straße" }]
