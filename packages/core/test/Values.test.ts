@@ -1,4 +1,4 @@
-import { allow, deny, enforce } from "@castellan/core/access/Decision"
+import { allow, deny, DenyReason, enforce } from "@castellan/core/access/Decision"
 import { ApiKeyHash } from "@castellan/core/apikey/ApiKey"
 import { Cell, CellContent, CellId, CellStatus, duration } from "@castellan/core/chat/Cell"
 import { ConnectorId, ConnectorName, ConnectorSource, connectorType } from "@castellan/core/connector/Connector"
@@ -48,7 +48,8 @@ describe("failures", () => {
       new Failure.RateLimitExceeded({ message, retryAfterSeconds: 1 }),
       new Failure.TimedOut({ message }),
       new Failure.Cancelled({ message }),
-      new Failure.ExecutionFailed({ message })
+      new Failure.ExecutionFailed({ message }),
+      new Failure.NoReport({ message })
     ]
     assert.deepStrictEqual(
       failures.map((failure) => failure.code),
@@ -61,7 +62,8 @@ describe("failures", () => {
         "rate_limit_exceeded",
         "timeout",
         "cancelled",
-        "execution_failed"
+        "execution_failed",
+        "no_report"
       ]
     )
     for (const failure of failures) {
@@ -73,10 +75,11 @@ describe("failures", () => {
 
   it.effect("a decision is data, until it is enforced", () =>
     Effect.gen(function* () {
-      yield* enforce(allow("chat:read"))
+      yield* enforce(allow("permission", "chat:read is held"))
       const outcome = (reason: Parameters<typeof deny>[0]) => Effect.flip(enforce(deny(reason, "no")))
       assert.strictEqual((yield* outcome("hidden")).code, "not_found")
-      for (const reason of ["permission", "access", "model", "model_choice", "connector"] as const) {
+      for (const reason of DenyReason.literals) {
+        if (reason === "hidden") continue
         const failure = yield* outcome(reason)
         assert.deepStrictEqual([failure.code, failure.message], ["permission_denied", "no"])
       }
