@@ -94,7 +94,7 @@ const refRule = "must be a git reference: 40 lower-case hexadecimal digits"
 export const ReviewRequest = Schema.Struct({
   expected_git_ref: Schema.String.annotate({ message: refRule })
     .check(
-      Schema.isPattern(/^[0-9a-f]{40}$/, {
+      Schema.isPattern(/^[0-9a-f]{40}$/u, {
         message: refRule,
         description: "The `git_ref` of the change as the caller reviewed it; a stale one is refused with 409"
       })

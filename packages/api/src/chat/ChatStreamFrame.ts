@@ -48,7 +48,7 @@ const rule = "must be the id of an event"
 export const ResumptionHeaders = Schema.Struct({
   "last-event-id": Schema.optionalKey(
     Schema.String.annotate({ message: rule }).check(
-      Schema.isPattern(/^([0-9]{1,15})?$/, {
+      Schema.isPattern(/^([0-9]{1,15})?$/u, {
         message: rule,
         description:
           "The id of the last event that was received: the stream goes on after it, without a gap or a repeat"

@@ -11,7 +11,7 @@ const nameRule = "must be a letter or an underscore, and up to 62 letters, digit
 
 const name = Schema.String.annotate({ message: nameRule })
   .check(
-    Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, {
+    Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/u, {
       message: nameRule,
       description: "The name by which the analyst and the ontology know the connector"
     })
@@ -32,7 +32,7 @@ const tls = Schema.optionalKey(flag("Whether the connection is encrypted; absent
 
 const hostRule = "must be a host's name or address, without a scheme, a path or a port"
 const host = Schema.String.annotate({ message: hostRule }).check(
-  Schema.isPattern(/^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})?|\[[0-9A-Fa-f:.]+\])$/, {
+  Schema.isPattern(/^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})?|\[[0-9A-Fa-f:.]+\])$/u, {
     message: hostRule,
     description: "The server's name or address"
   })

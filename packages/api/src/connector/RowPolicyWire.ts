@@ -20,7 +20,7 @@ import { boundedText, listOf, oneOf, text, timestamp, uuid } from "../wire/WireV
 const fieldRule = "must be a field's name: a letter or an underscore, and up to 62 letters, digits and underscores"
 
 const attributeName = Schema.String.annotate({ message: fieldRule }).check(
-  Schema.isPattern(/^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$/, { message: fieldRule })
+  Schema.isPattern(/^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$/u, { message: fieldRule })
 )
 
 const operandRule = "must have either attribute or value"

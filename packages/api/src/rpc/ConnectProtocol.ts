@@ -27,7 +27,7 @@ export const ConnectHeaders = Schema.Struct({
     .annotateKey({ messageMissingKey: versionRule }),
   "connect-timeout-ms": Schema.optionalKey(
     Schema.String.annotate({ message: timeoutRule }).check(
-      Schema.isPattern(/^[0-9]{1,10}$/, {
+      Schema.isPattern(/^[0-9]{1,10}$/u, {
         message: timeoutRule,
         description: "Milliseconds after which the caller does not wait any longer"
       })

@@ -99,7 +99,7 @@ export const ExecRequest = Schema.Struct({
   env: Schema.optionalKey(
     Schema.Record(
       Schema.String.annotate({ message: variableRule }).check(
-        Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/, { message: variableRule })
+        Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/u, { message: variableRule })
       ),
       boundedText({ minimum: 0, maximum: 65_536 }, "The variable's value")
     ).annotate({ message: "must be a JSON object of strings", description: "Environment variables of the process" })
@@ -147,7 +147,7 @@ export const QueryRequest = Schema.Struct({
   }),
   dataframe_name: Schema.optionalKey(
     Schema.String.annotate({ message: dataframeRule }).check(
-      Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, {
+      Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/u, {
         message: dataframeRule,
         description: "The variable that holds the result; absent, `df`"
       })

@@ -17,7 +17,7 @@ const rule = "must be a sandcastle's id"
 
 /** A sandcastle's id in a path or a body: opaque, and none that is malformed exists. */
 export const sandcastleId = Schema.String.annotate({ message: rule })
-  .check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, { message: rule, description: "The sandcastle's id" }))
+  .check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/u, { message: rule, description: "The sandcastle's id" }))
   .pipe(Schema.decodeTo(SandcastleId))
 
 /** A sandcastle on a list. */

@@ -91,7 +91,7 @@ export const connectorId = Schema.Number.annotate({ message: connectorRule })
 /** The number of a connector in a path: digits, as it is written elsewhere. A malformed one reads as not found. */
 export const connectorIdInPath = Schema.String.annotate({ message: connectorRule })
   .check(
-    Schema.isPattern(/^[1-9][0-9]{0,9}$/, {
+    Schema.isPattern(/^[1-9][0-9]{0,9}$/u, {
       message: connectorRule,
       description: "The connector's id, from `GET /v2/connectors`"
     })
@@ -153,5 +153,5 @@ export const modelNumberOrNone = (number: number): ModelNumber | 0 => (number ==
 /** An opaque text that an earlier answer gave. One that was altered is refused by whoever made it. */
 export const opaque = (description: string) => {
   const message = "must be a value that an earlier answer gave"
-  return Schema.String.annotate({ message }).check(Schema.isPattern(/^[\x21-\x7e]{1,2048}$/, { message, description }))
+  return Schema.String.annotate({ message }).check(Schema.isPattern(/^[\x21-\x7e]{1,2048}$/u, { message, description }))
 }
