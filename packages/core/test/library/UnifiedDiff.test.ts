@@ -62,6 +62,19 @@ describe("UnifiedDiff", () => {
     ])
   })
 
+  // The ranges are those of `git diff` on the same files.
+  it.each([
+    [5, ["@@ -7,13 +7,13 @@"]],
+    [6, ["@@ -7,14 +7,14 @@"]],
+    [7, ["@@ -7,7 +7,7 @@", "@@ -15,7 +15,7 @@"]],
+    [8, ["@@ -7,7 +7,7 @@", "@@ -16,7 +16,7 @@"]]
+  ] as const)("changes with %i lines between them are one hunk where their surroundings touch", (between, ranges) => {
+    const lines = Array.from({ length: 30 }, (_, index) => `${index + 1}\n`)
+    const changed = lines.with(9, "x\n").with(10 + between, "y\n")
+    const { raw } = diffOf({ a: lines.join("") }, { a: changed.join("") })
+    assert.deepStrictEqual(raw.match(/^@@.*@@$/gm), [...ranges])
+  })
+
   it("is git's own text where there is one way to tell it", () =>
     Git.inFolder((folder) => {
       Git.git(folder, ["init", "-q"])
@@ -84,7 +97,7 @@ describe("UnifiedDiff", () => {
       assert.strictEqual(diffOf(before, after).raw, told)
     }))
 
-  it("git apply makes the new tree of it", () =>
+  it("git apply makes the new tree of it", { timeout: 120_000 }, () =>
     Git.inFolder((folder) => {
       const random = new Random(seed())
       const names = ["a", "b c", "d/e", "d/f.md", "é/ü", 'x"y', "z\tq".replace("\t", "'")] as const
@@ -123,7 +136,8 @@ describe("UnifiedDiff", () => {
         diff.diffs.map(({ additions, deletions }) => `${additions} ${deletions}`).toSorted(),
         `seed ${random.seed}`
       )
-    }))
+    })
+  )
 
   it("takes a bounded time on texts made to be slow, and tells the truth all the same", () => {
     const random = new Random(1)
