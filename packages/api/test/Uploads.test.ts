@@ -1,4 +1,5 @@
 import { fromParts } from "@castellan/api/chat/AskRequest"
+import * as UploadRequest from "@castellan/api/sandcastle/UploadRequest"
 import { ConnectorId } from "@castellan/core/connector/Connector"
 import { InvalidRequest } from "@castellan/core/error/Failure"
 import { assert, describe, it } from "@effect/vitest"
@@ -77,6 +78,40 @@ describe("a form with files", () => {
       const error = yield* Effect.flip(fromParts(partsOf(form)))
       assert.isTrue(Multipart.isMultipartError(error))
       if (Multipart.isMultipartError(error)) assert.strictEqual(error.reason._tag, "BodyTooLarge")
+    })
+  )
+})
+
+describe("a file for a sandcastle", () => {
+  const formOf = (...parts: ReadonlyArray<readonly [string, string | File]>): FormData => {
+    const form = new FormData()
+    for (const [name, value] of parts) form.append(name, value)
+    return form
+  }
+  const csv = new File(["1,2"], "a.csv", { type: "text/csv" })
+
+  it.effect.each<readonly [string, FormData, object]>([
+    ["under its own name", formOf(["file", csv]), { name: "a.csv" }],
+    ["under another", formOf(["path", "data/b.csv"], ["file", csv]), { name: "a.csv", path: "data/b.csv" }],
+    ["beside parts that nobody knows", formOf(["note", "x"], ["file", csv], ["other", csv]), { name: "a.csv" }]
+  ])("comes %s", ([, form, expected]) =>
+    Effect.gen(function* () {
+      const { content, ...rest } = yield* UploadRequest.fromParts(partsOf(form))
+      assert.deepStrictEqual(rest, expected)
+      assert.strictEqual(new TextDecoder().decode(content), "1,2")
+    })
+  )
+
+  it.effect.each<readonly [string, FormData]>([
+    ["file: is missing", formOf(["path", "b.csv"])],
+    ["file: must be a file, not a text part", formOf(["file", "1,2"])],
+    ["file: must be one file", formOf(["file", csv], ["file", csv])],
+    ["path: must be a text part, not a file", formOf(["path", csv], ["file", csv])],
+    ['path: must be a non-empty string of at most 1,024 characters, got ""', formOf(["path", ""], ["file", csv])]
+  ])("is refused where it breaks a rule: %s", ([message, form]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(UploadRequest.fromParts(partsOf(form)))
+      assert.deepStrictEqual(error, new InvalidRequest({ message }))
     })
   )
 })

@@ -5,7 +5,6 @@
  */
 import type { SandboxEntry } from "@castellan/core/sandcastle/SandboxRuntime"
 import * as Schema from "effect/Schema"
-import { asFormWith } from "../wire/BytesWire.ts"
 import { boundedText, count, text } from "../wire/WireValue.ts"
 
 /** A file or a folder. */
@@ -32,24 +31,6 @@ export const ListFilesQuery = Schema.Struct({
   )
 })
 export type ListFilesQuery = typeof ListFilesQuery.Type
-
-/** The fields of a form that brings a file. */
-export const uploadFields = {
-  path: Schema.optionalKey(
-    boundedText(
-      { minimum: 1, maximum: 1_024 },
-      "Where the file goes, below `/sandbox/files`; one that ends in a slash is the folder that it goes into. Absent, `uploads/`"
-    )
-  )
-}
-
-/** A form that brings a file. It reaches a handler as the stream of its parts. */
-export const UploadForm = Schema.Struct({
-  ...uploadFields,
-  file: Schema.String.annotate({ format: "binary", description: "The file, at most 25 MiB" })
-})
-  .annotate({ identifier: "UploadForm", description: "A file, and where it goes" })
-  .pipe(asFormWith(1))
 
 /** A file or a folder as the wire shows it. */
 export const ofEntry = (entry: SandboxEntry): SandcastleFileWire => ({

@@ -25,7 +25,7 @@ import {
   QueryRequest,
   QueryResponse
 } from "./ExecutionWire.ts"
-import { ListFilesQuery, SandcastleFileListWire, SandcastleFileWire, UploadForm } from "./SandcastleFileWire.ts"
+import { ListFilesQuery, SandcastleFileListWire, SandcastleFileWire } from "./SandcastleFileWire.ts"
 import {
   ListSandcastlesQuery,
   SandcastleListWire,
@@ -34,6 +34,7 @@ import {
   StartedSandcastleWire,
   StartSandcastleRequest
 } from "./SandcastleWire.ts"
+import { UploadForm } from "./UploadRequest.ts"
 
 const params = { id: sandcastleId }
 
