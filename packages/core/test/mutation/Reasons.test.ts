@@ -26,7 +26,17 @@ const grants: World.Grants = {
 
 const principal = (roles: ReadonlyArray<World.RoleName>, more: Partial<World.Caller> = {}) =>
   World.principalOf(
-    { member: "ann", roles, by: "session", keys: [], restricted: false, client: "", superadmin: false, ...more },
+    {
+      member: "ann",
+      roles,
+      by: "session",
+      keys: [],
+      restricted: false,
+      ceiling: false,
+      client: "",
+      superadmin: false,
+      ...more
+    },
     grants
   )
 

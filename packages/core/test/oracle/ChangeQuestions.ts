@@ -280,6 +280,7 @@ const liveCaller = (live: LiveFacts): World.Caller => ({
   by: "session",
   keys: [],
   restricted: false,
+  ceiling: false,
   client: "",
   superadmin: false
 })

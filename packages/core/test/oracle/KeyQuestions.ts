@@ -88,6 +88,7 @@ const keyEntity = (
     staff: owner.staff,
     client: World.canonical(facts.client),
     roles: references("Role", facts.legacy ? owner.live : facts.roles),
+    legacy: facts.legacy,
     fullMemberAccess: facts.fullMemberAccess,
     ancestors: references("Key", facts.ancestors),
     ...(facts.expires === undefined ? {} : { expires: facts.expires })
@@ -171,7 +172,7 @@ const endKey = (action: "revokeKey" | "rotateKey"): Question => ({
           resource: keyEntity(target.facts, target.owner),
           context: {
             granting: World.granting(grants, "organization:write"),
-            inFull: own === undefined,
+            inFull: own === undefined && !caller.ceiling,
             ...(callerKey === undefined ? {} : { key: reference("Key", callerKey.key) }),
             ...(callerKey?.expires === undefined ? {} : { expires: callerKey.expires })
           }

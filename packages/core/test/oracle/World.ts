@@ -117,6 +117,8 @@ export interface Caller {
   /** The key, with those that it replaced; empty without one. */
   readonly keys: ReadonlyArray<string>
   readonly restricted: boolean
+  /** Whether the session or token names the roles that it cannot exceed. */
+  readonly ceiling: boolean
   readonly client: ClientName
   readonly superadmin: boolean
 }
@@ -133,6 +135,7 @@ export const drawCaller = (draw: Draw): Caller => {
     by,
     keys: hasKey ? draw.pick([[first], [second, first], [third]] as const) : [],
     restricted: hasKey && draw.chance(50),
+    ceiling: !hasKey && draw.chance(40),
     client: hasKey ? drawClient(draw) : "",
     superadmin: draw.chance(20)
   }
@@ -141,7 +144,10 @@ export const drawCaller = (draw: Draw): Caller => {
 const credentialOf = (caller: Caller): Credential => {
   const [id, ...rotatedFrom] = caller.keys.map(keyId)
   const session = SessionId.make(uuid("session"))
-  if (id === undefined) return caller.by === "token" ? { _tag: "Token" } : { _tag: "Session", id: session }
+  const ceiling = caller.ceiling ? { ceiling: caller.roles.map(roleId) } : {}
+  if (id === undefined) {
+    return caller.by === "token" ? { _tag: "Token", ...ceiling } : { _tag: "Session", id: session, ...ceiling }
+  }
   return caller.by === "key"
     ? { _tag: "ApiKey", id, rotatedFrom }
     : { _tag: "Session", id: session, key: { id, rotatedFrom } }
