@@ -65,15 +65,28 @@ const rolesBeyond = (principal: Principal, key: ApiKey, owner: Member | undefine
   return assumed.filter((role) => !held.has(role))
 }
 
+/**
+ * Whether a key gains roles that its caller would not: one of all roles has whatever its owner is given, at any time
+ * (law L5). Only the same owner's other key of that kind does too.
+ */
+const gainsBeyond = (principal: Principal, key: ApiKey, { callerKey, owner }: RotationFacts): boolean =>
+  key.assumedRoles._tag === "Live" &&
+  owner !== undefined &&
+  !principal.isAdmin &&
+  !(callerKey?.assumedRoles._tag === "Live" && callerKey.owner === key.owner)
+
 const outlives = (key: ApiKey, callerKey: ApiKey | undefined): boolean =>
   callerKey?.expiresAt !== undefined &&
   (key.expiresAt === undefined || DateTime.isGreaterThan(key.expiresAt, callerKey.expiresAt))
 
 /** Denies what would show the principal the value of a key that gives more than it has. */
-const withinReach = (principal: Principal, key: ApiKey, { callerKey, owner }: RotationFacts): Decision => {
-  const beyond = rolesBeyond(principal, key, owner)
+const withinReach = (principal: Principal, key: ApiKey, facts: RotationFacts): Decision => {
+  const beyond = rolesBeyond(principal, key, facts.owner)
   if (beyond.length > 0) {
     return deny("not_held", "permission denied: the key has a role that you do not hold", { roles: beyond })
+  }
+  if (gainsBeyond(principal, key, facts)) {
+    return deny("not_held", "permission denied: the key gains the roles that its owner is given, and yours does not")
   }
   if (key.fullMemberAccess && principal.restricted) {
     return deny("full_member_access", "permission denied: the key has full member access, and yours has not")
@@ -81,7 +94,7 @@ const withinReach = (principal: Principal, key: ApiKey, { callerKey, owner }: Ro
   if (speaksForClient(principal) && !sameClient(principal.clientMetadata, key.clientMetadata)) {
     return deny("client_metadata", "permission denied: the key is not for the same end user as yours")
   }
-  return outlives(key, callerKey)
+  return outlives(key, facts.callerKey)
     ? deny("not_held", "permission denied: the key expires later than yours")
     : allow("permission", "the key gives nothing that the caller lacks")
 }

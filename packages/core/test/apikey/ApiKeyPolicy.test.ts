@@ -85,7 +85,18 @@ layer(layerCrypto)("ApiKeyPolicy", (it) => {
       assert.deepStrictEqual(decided(wider, { roles: [admin] }), own, "admin has what every role gives")
       const legacy = yield* make(owner, { assumedRoles: AssumedRoles.cases.Live.make({}), expiresAt: after(60) })
       assert.strictEqual(refused(decided(legacy)), "not_held")
-      assert.deepStrictEqual(decided(legacy, { roles: [a, b] }), own)
+      // It has no role that the caller lacks today; it would have each that its owner is given tomorrow (K2, K6).
+      assert.deepStrictEqual(
+        decided(legacy, { roles: [a, b] }),
+        deny("not_held", "permission denied: the key gains the roles that its owner is given, and yours does not")
+      )
+      const live = yield* make(owner, { assumedRoles: AssumedRoles.cases.Live.make({}), expiresAt: after(60) })
+      assert.deepStrictEqual(decided(legacy, { roles: [a, b] }, live), own, "a caller by another one like it")
+      assert.deepStrictEqual(decided(legacy, { roles: [admin] }), own, "admin has what every role gives, in time too")
+      const legacyOfOther = yield* make(other, { assumedRoles: AssumedRoles.cases.Live.make({}), expiresAt: after(60) })
+      const writing = of(owner, by(live), { roles: [a, b, writer] })
+      const another = ApiKeyPolicy.rotate(writing, legacyOfOther, { owner: other, callerKey: live })
+      assert.strictEqual(refused(another), "not_held", "what another member is given is another matter")
       const full = yield* make(owner, { ...only, expiresAt: after(60), fullMemberAccess: true })
       assert.strictEqual(refused(decided(full)), "full_member_access")
       assert.deepStrictEqual(decided(full, { restricted: false }), own)

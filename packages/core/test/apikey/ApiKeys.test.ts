@@ -502,6 +502,12 @@ layer(Deployment.layer())("ApiKeys", (it) => {
           ["itself", plain.secret, plain, "succeeds"],
           ["a wider one", short.secret, wide, "the key has a role that you do not hold"],
           ["one of all roles", short.secret, legacy, "the key has a role that you do not hold"],
+          [
+            "one of all roles, by one of the same roles now",
+            wide.secret,
+            legacy,
+            "the key gains the roles that its owner is given, and yours does not"
+          ],
           ["with full access", short.secret, full, "the key has full member access, and yours has not"],
           ["one that lives longer", short.secret, embedded, "the key expires later than yours"],
           ["the host's, by an end user's", embedded.secret, short, "organization:write is required"],

@@ -173,6 +173,7 @@ const endKey = (action: "revokeKey" | "rotateKey"): Question => ({
           context: {
             granting: World.granting(grants, "organization:write"),
             inFull: own === undefined && !caller.ceiling,
+            legacy: callerKey?.legacy ?? false,
             ...(callerKey === undefined ? {} : { key: reference("Key", callerKey.key) }),
             ...(callerKey?.expires === undefined ? {} : { expires: callerKey.expires })
           }
