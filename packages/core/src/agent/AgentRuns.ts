@@ -70,21 +70,25 @@ export const layer: Layer.Layer<
         Option.getOrElse(() => run)
       )
 
-    /** Asks a queued run, and has the chat's run started: kept and handed over in one step. */
+    /**
+     * Asks a queued run, and has the chat's run started: kept and handed over in one step. Where another was faster,
+     * the run is as that one left it.
+     */
     const begin = (run: AgentRun) =>
       Effect.uninterruptible(
-        useCase
-          .run(attempt(run), () =>
+        Effect.gen(function* () {
+          const asked = yield* useCase.run(attempt(run), () =>
             Effect.gen(function* () {
+              const current = yield* latest(run)
+              if (current.status._tag !== "Queued") return { answer: { run: current, chatRun: undefined }, entries: [] }
               const agent = yield* agents.get(run.organizationId, run.agentId)
               if (Option.isNone(agent)) return yield* new NotFound({ message: "the agent was deleted" })
-              return yield* Effect.tap(ask(run, agent.value), ({ answer }) => store.save(answer.run))
+              return yield* Effect.tap(ask(current, agent.value), ({ answer }) => store.save(answer.run))
             })
           )
-          .pipe(
-            Effect.tap(({ chatRun }) => runner.start(chatRun)),
-            Effect.map((asked) => asked.run)
-          )
+          if (asked.chatRun !== undefined) yield* runner.start(asked.chatRun)
+          return asked.run
+        })
       )
 
     /** Ends a run, unless it has ended meanwhile. */
@@ -113,6 +117,8 @@ export const layer: Layer.Layer<
       if (run.status._tag !== "Running") return
       const chatRun = yield* chatStore.run(run.organizationId, run.status.runId)
       if (Option.isNone(chatRun)) return yield* new ExecutionFailed({ message: "the run's chat was deleted" })
+      // Whoever asked may have stopped before the chat's run was started: nobody else would start it.
+      if (chatRun.value.status._tag === "Queued") yield* runner.start(chatRun.value)
       yield* chats.answer(chatRun.value)
     })
 

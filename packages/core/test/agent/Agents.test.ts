@@ -2,20 +2,24 @@ import { Grantee } from "@castellan/core/access/Access"
 import type { Principal } from "@castellan/core/access/Principal"
 import { Agent } from "@castellan/core/agent/Agent"
 import type { AgentPatch } from "@castellan/core/agent/AgentPatch"
+import { AgentRunStatus } from "@castellan/core/agent/AgentRun"
 import { AgentRunner } from "@castellan/core/agent/AgentRunner"
 import { AgentRunStore } from "@castellan/core/agent/AgentRunStore"
+import * as AgentRunsModule from "@castellan/core/agent/AgentRuns"
 import { Agents } from "@castellan/core/agent/Agents"
 import { AgentStore } from "@castellan/core/agent/AgentStore"
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { Chats } from "@castellan/core/chat/Chats"
+import { ChatStore } from "@castellan/core/chat/ChatStore"
 import { ConnectorId } from "@castellan/core/connector/Connector"
 import { ModelId } from "@castellan/core/model/Model"
 import * as AutomationSample from "@castellan/testing/fixture/AutomationSample"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
+import * as Sample from "@castellan/testing/fixture/Sample"
 import { failing, says, ScriptedModel, servedModel, stalling } from "@castellan/testing/scripted/ScriptedModel"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import { as, page, refused } from "../playbook/PlaybookWorld.ts"
 
 const world = Deployment.layer({ script: () => says("It is urgent.") })
@@ -267,6 +271,56 @@ describe("Agents.trigger", () => {
       assert.strictEqual(run.status._tag, "Completed")
       assert.strictEqual(yield* agents.resume(later), 0)
       assert.strictEqual((yield* ScriptedModel.use((model) => model.recorded)).length, 1)
+    }).pipe(Effect.provide(world))
+  )
+
+  it.effect("a queued run that two servers take up at once is asked once", () =>
+    Effect.gen(function* () {
+      const admin = Fixture.adminOf(yield* Fixture.tenant())
+      const agent = yield* created(admin)
+      const left = yield* AutomationSample.agentRun(admin, agent, { payload: { order: 7 } })
+      yield* AgentRunStore.use((store) => store.save(left))
+      const store = yield* AgentRunStore
+      // The other server has seen the run while it was queued, and comes too late.
+      let looks = 0
+      const late = AgentRunsModule.layer.pipe(
+        Layer.provide(
+          Layer.succeed(AgentRunStore, {
+            ...store,
+            get: (organizationId, id) => (looks++ === 0 ? Effect.succeedSome(left) : store.get(organizationId, id))
+          })
+        )
+      )
+      const { AgentRuns } = AgentRunsModule
+      const carryOut = AgentRuns.use((runs) => runs.carryOut(left))
+      const one = yield* carryOut
+      const other = yield* carryOut.pipe(Effect.provide(Layer.fresh(late)))
+      assert.strictEqual(one.status._tag, "Completed")
+      assert.deepStrictEqual(other.status, one.status)
+      assert.strictEqual((yield* ScriptedModel.use((model) => model.recorded)).length, 1)
+      const query = { limit: 10, offset: 0, sortBy: "created_at", sortDirection: "asc" } as const
+      assert.strictEqual((yield* Chats.use((chats) => as(admin)(chats.list(query)))).totalCount, 1)
+    }).pipe(Effect.provide(world))
+  )
+
+  it.effect("a run whose server stopped before its chat was begun is taken up, and ends", () =>
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const admin = Fixture.adminOf(yield* Fixture.tenant())
+      const agent = yield* created(admin)
+      const chat = yield* Sample.chat(admin, { model: servedModel.id })
+      const chatRun = yield* Sample.run(admin, chat)
+      yield* ChatStore.use((store) => store.open(chat, chatRun))
+      const left = yield* AutomationSample.agentRun(admin, agent, {
+        status: AgentRunStatus.cases.Running.make({
+          chatId: chat.id,
+          runId: chatRun.id,
+          startedAt: yield* DateTime.now
+        })
+      })
+      yield* AgentRunStore.use((store) => store.save(left))
+      assert.strictEqual(yield* agents.resume(DateTime.add(yield* DateTime.now, { seconds: 1 })), 1)
+      assert.strictEqual((yield* ended(admin, agent)).status._tag, "Completed")
     }).pipe(Effect.provide(world))
   )
 
