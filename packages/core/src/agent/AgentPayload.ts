@@ -10,6 +10,9 @@ import { InvalidRequest } from "../error/Failure.ts"
 /** Bytes of a payload at most, as JSON text in UTF-8. */
 export const maximumBytes = 16_384
 
+/** How deep a payload may be nested, itself included: what is read by recursion must come to an end. */
+export const maximumDepth = 256
+
 /** A JSON object. */
 export const AgentPayload = Schema.Record(Schema.String, Schema.Json)
 export type AgentPayload = typeof AgentPayload.Type
@@ -29,9 +32,23 @@ const bytesOf = (text: string): number => {
   return bytes
 }
 
+const isNested = (value: unknown): value is object => typeof value === "object" && value !== null
+
+/** Whether something is nested deeper than a payload may be; told without recursion. */
+const isTooDeep = (sent: unknown): boolean => {
+  let level = [sent].filter(isNested)
+  for (let depth = 0; depth < maximumDepth && level.length > 0; depth++) {
+    level = level.flatMap((value) => Object.values(value).filter(isNested))
+  }
+  return level.length > 0
+}
+
 /** The payload of what an external system sent; absent is an empty one. */
 export const parse = (sent: unknown): Result.Result<AgentPayload, InvalidRequest> => {
   if (sent === undefined) return Result.succeed({})
+  if (isTooDeep(sent)) {
+    return Result.fail(new InvalidRequest({ message: `payload: must not be nested more than ${maximumDepth} deep` }))
+  }
   if (!isObject(sent)) return Result.fail(new InvalidRequest({ message: "payload: must be a JSON object" }))
   const bytes = bytesOf(textOf(sent))
   return bytes <= maximumBytes

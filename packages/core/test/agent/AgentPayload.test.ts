@@ -44,6 +44,18 @@ describe("AgentPayload.parse", () => {
       }
     }
   )
+
+  it.each([AgentPayload.maximumDepth - 1, AgentPayload.maximumDepth, 10_000, 500_000])(
+    "answers an object with %d lists in one another",
+    (lists) => {
+      const sent: unknown = JSON.parse(`{"a":${"[".repeat(lists)}${"]".repeat(lists)}}`)
+      const result = AgentPayload.parse(sent)
+      assert.strictEqual(Result.isSuccess(result), lists < AgentPayload.maximumDepth)
+      if (Result.isFailure(result)) {
+        assert.strictEqual(result.failure.message, "payload: must not be nested more than 256 deep")
+      }
+    }
+  )
 })
 
 describe("questionOf", () => {
