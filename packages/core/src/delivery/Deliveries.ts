@@ -94,14 +94,14 @@ export const layer: Layer.Layer<
     /** Keeps what became of a delivery in one transaction, as it is then; nothing where it has moved on meanwhile. */
     const keep = (
       delivery: Delivery,
-      now: DateTime.Utc,
+      at: DateTime.Utc,
       eventFor: (current: Delivery) => Effect.Effect<DeliveryEvent>
     ) =>
       useCase.run({ action: "deliver", target: target(delivery) }, () =>
         Effect.gen(function* () {
           const current = yield* store.get(delivery.organizationId, delivery.id)
           if (Option.isNone(current)) return { answer: Option.none<Delivery>(), entries: [] }
-          const advanced = advance(current.value, yield* eventFor(current.value), now)
+          const advanced = advance(current.value, yield* eventFor(current.value), at)
           if (advanced._tag === "Failure") return { answer: Option.none<Delivery>(), entries: [] }
           const next = advanced.success
           yield* store.save(next)
@@ -159,7 +159,8 @@ export const layer: Layer.Layer<
       const { principal } = run.value
       return yield* Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
-          const claimed = yield* keep(due, now, nextEvent)
+          // A round takes its time: an attempt's own begins when it does.
+          const claimed = yield* keep(due, DateTime.max(now, yield* DateTime.now), nextEvent)
           if (Option.isNone(claimed) || claimed.value.status._tag !== "Sending") return claimed
           const exit = yield* Effect.exit(restore(attempt(claimed.value)))
           if (Exit.isFailure(exit) && Cause.hasDies(exit.cause)) {

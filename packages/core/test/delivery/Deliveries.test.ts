@@ -193,6 +193,25 @@ describe("Deliveries.deliverDue", () => {
     }).pipe(Effect.provide(world()))
   )
 
+  it.effect("an attempt that began late in a round has its own time, and is not taken for lost", () =>
+    Effect.gen(function* () {
+      const admin = Fixture.adminOf(yield* Fixture.tenant())
+      const emailAddresses = Array.from({ length: 9 }, (_, number) => `reader${number}@example.org`)
+      const playbook = yield* ready(admin, { emailAddresses, chatChannelId: "" })
+      yield* run(admin, playbook.id)
+      yield* follow(emailAddresses.map(() => "stalled" as const))
+      const round = yield* Effect.forkChild(deliver)
+      while ((yield* attempts).length < 8) yield* Effect.yieldNow
+      yield* TestClock.adjust("4 minutes")
+      while ((yield* attempts).length < 9) yield* Effect.yieldNow
+      // The ninth is two minutes old; the round is six.
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(yield* deliver, { delivered: 0, failed: 0, givenUp: 0 })
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(yield* Fiber.join(round), { delivered: 0, failed: 0, givenUp: 9 })
+    }).pipe(Effect.provide(world()))
+  )
+
   it.effect("of many that try at once, one sends", () =>
     Effect.gen(function* () {
       const admin = Fixture.adminOf(yield* Fixture.tenant())
