@@ -22,7 +22,8 @@ export type MarkdownBlock = { readonly source: string } & (
   | { readonly _tag: "Picture"; readonly url: string; readonly alt: string }
 )
 
-const heading = /^ {0,3}(#{1,6})\s+(.*)$/
+// Whatever follows the blanks is taken as a whole: looking for the end of a line in it would take the square of them.
+const heading = /^ {0,3}(#{1,6})\s+(.*)$/s
 const rule = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/
 const fence = /^ {0,3}(`{3,}|~{3,})/
 const quote = /^ {0,3}>\s?/

@@ -213,6 +213,14 @@ describe("Markdown", () => {
     }
   })
 
+  it("a heading of many blanks takes no longer than others, and keeps separators of lines in it", () => {
+    const started = performance.now()
+    const [block] = Markdown.parse(`#${" ".repeat(100_000)}a\u2028b`)
+    assert.isBelow(performance.now() - started, 2000)
+    assert.strictEqual(block?._tag, "Heading")
+    if (block?._tag === "Heading") assert.strictEqual(block.text, "a\u2028b")
+  })
+
   it.each<[source: string, expected: ReadonlyArray<Inline.Inline>]>([
     [
       "a **b** c",
