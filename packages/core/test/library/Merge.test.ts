@@ -54,6 +54,7 @@ describe("Merge", () => {
       { base: "a\nb\nc", head: "x\nb\nc", change: "a\nb\nc\n" },
       "x\nb\nc\n"
     ],
+    ["edits whose places only one side tells", sides("1", "1 0", "0 1"), "conflict"],
     ["nothing on one side", { base: "a\n", head: "", change: "a\nb\n" }, "conflict"]
   ]
   it.each(rows)("%s", (_, of, expected) => {
@@ -85,6 +86,15 @@ describe("Merge", () => {
       assert.deepStrictEqual(merge({ base, head: base, change: head }), clean, `seed ${random.seed}`)
       assert.deepStrictEqual(merge({ base, head, change: base }), clean, `seed ${random.seed}`)
       assert.deepStrictEqual(merge({ base, head, change: head }), clean, `seed ${random.seed}`)
+    }
+  })
+
+  it("comes to the same from either side", () => {
+    const random = new Random(seed())
+    for (let count = 0; count < 2000; count++) {
+      const { base, change, head } = Texts.versions(random)
+      const mirrored = { base, head: change, change: head }
+      assert.strictEqual(outcome({ base, head, change }), outcome(mirrored), `seed ${random.seed}`)
     }
   })
 

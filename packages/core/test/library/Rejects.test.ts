@@ -46,6 +46,16 @@ describe("Rejects", () => {
     })
   })
 
+  // The outcome is that of `git apply --reject` on the same texts.
+  it("rejects a hunk whose lines are found only where another one has been applied", () => {
+    const text = (lines: string): string => [...lines].map((line) => `${line}\n`).join("")
+    const sides = { base: text("000101011"), head: text("000101111"), change: text("10001010111") }
+    assert.deepStrictEqual(applyRejecting("a", sides), {
+      text: text("1000101111"),
+      reject: Option.some("diff a/a b/a\t(rejected hunks)\n@@ -5,5 +6,6 @@\n 0\n 1\n 0\n+1\n 1\n 1\n")
+    })
+  })
+
   it("takes a bounded time on texts of many hunks, and on hunks of many lines", () => {
     const base = Array.from({ length: 60_000 }, (_, index) => `line ${index}\n`)
     const change = base.map((line, index) => (index % 20 === 10 ? `a line more\n${line}` : line))
