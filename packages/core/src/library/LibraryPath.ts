@@ -1,13 +1,15 @@
 /**
  * Paths of files in the library, from its root, in one spelling: segments parted by `/`, in Unicode normalization form
  * C. What could leave the library, hide in it, or mean another file on somebody's machine is no path, so that every
- * tree can be checked out anywhere and is accepted by `git fsck`.
+ * tree is accepted by `git fsck`, and none harms where it is checked out. A name that one system alone cannot have, as
+ * `CON` or one of more than 255 bytes, is a path all the same.
  *
  * Source: decisions.md §8 ("symlinks, `..`, absolute paths, case-fold duplicates, `.git` and paths over 1,024 bytes are
  * refused"); policy-cases O1 to O4.
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { excerpt } from "../text/Excerpt.ts"
 import { utf8Length } from "../text/Utf8.ts"
 import { isGitName } from "./GitName.ts"
 
@@ -44,13 +46,16 @@ const sentences: { readonly [Rule in PathRule]: string } = {
   GitName: "must not have a segment that git keeps for itself, in any spelling"
 }
 
+/** How many characters of a text that is no path a refusal repeats: what was sent can be of any length. */
+const shownCharacters = 200
+
 /** A text is no path of the library; the message says which rule it breaks. */
 export class PathRefusal extends Schema.TaggedError<PathRefusal>()("PathRefusal", {
   path: Schema.String,
   rule: PathRule
 }) {
   override get message(): string {
-    return `path ${JSON.stringify(this.path)} ${sentences[this.rule]}`
+    return `path ${JSON.stringify(excerpt(this.path, shownCharacters))} ${sentences[this.rule]}`
   }
 }
 

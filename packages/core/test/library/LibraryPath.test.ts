@@ -37,6 +37,12 @@ describe("LibraryPath", () => {
     ["attributes", "a/.gitattributes", "GitName"],
     ["attributes by a hashed short name", "gi7d29~1", "GitName"]
   ]
+  it("a refusal repeats no more of a text than its beginning", () => {
+    const refusal = Result.getOrThrow(Result.flip(LibraryPath.parse("x".repeat(1_000_000))))
+    assert.strictEqual(refusal.rule, "TooLong")
+    assert.match(refusal.message, /^path "x{199}…" must have at most 1024 bytes/)
+  })
+
   it.each(refused)("refuses %s", (_, text, rule) => {
     const refusal = Result.getOrThrow(Result.flip(LibraryPath.parse(text)))
     assert.deepStrictEqual([refusal.path, refusal.rule], [text, rule])
