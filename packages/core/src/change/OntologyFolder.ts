@@ -76,17 +76,22 @@ export const make = (
       Effect.flatMap(filesOf(organizationId, tree), (files) => ontology.replace(organizationId, files)),
     library: Effect.fnUntraced(function* (organizationId) {
       const files = yield* ontology.files(organizationId)
-      const edits = []
       const contents = []
+      let tree = Tree.empty
       for (const { content, path } of files) {
-        const parsed = LibraryPath.parse(`${within}${path}`)
-        // A name that no library could hold was put there by hand; the library begins without it.
-        if (Result.isFailure(parsed)) continue
         const bytes = TextBytes.encode(content)
+        const added = Result.flatMap(LibraryPath.parse(`${within}${path}`), (at) =>
+          apply(tree, [put(at, Tree.file(blobId(bytes)))])
+        )
+        if (Result.isFailure(added)) {
+          // A name that no library could hold beside the others was put there by hand; the library begins without it.
+          yield* Effect.logWarning(`the library begins without a file of the ontology: ${added.failure.message}`)
+          continue
+        }
         contents.push(bytes)
-        edits.push(put(parsed.success, Tree.file(blobId(bytes))))
+        tree = added.success
       }
-      return { tree: Result.getOrElse(apply(Tree.empty, edits), () => Tree.empty), contents }
+      return { tree, contents }
     })
   }
 }
