@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { CurrentPrincipal } from "../access/Principal.ts"
 import type { AuditEntry, AuditTarget } from "../audit/AuditEvent.ts"
-import { UseCase } from "../audit/UseCase.ts"
+import { type Done, UseCase } from "../audit/UseCase.ts"
 import { Chats } from "../chat/Chats.ts"
 import { ChatStore } from "../chat/ChatStore.ts"
 import { ExecutionFailed, type Failure, NotFound } from "../error/Failure.ts"
@@ -34,6 +34,9 @@ export class AgentRuns extends Context.Service<
     readonly carryOut: (run: AgentRun) => Effect.Effect<AgentRun>
   }
 >()("@castellan/core/agent/AgentRuns") {}
+
+/** A run that is begun, with the chat's run that is to be started; none where another has begun it. */
+type Begun = Pick<AgentAsking.AskedAgentRun, "run"> & Partial<AgentAsking.AskedAgentRun>
 
 const target = (run: AgentRun): AuditTarget => ({ type: "agent", id: run.agentId })
 
@@ -80,10 +83,13 @@ export const layer: Layer.Layer<
           const asked = yield* useCase.run(attempt(run), () =>
             Effect.gen(function* () {
               const current = yield* latest(run)
-              if (current.status._tag !== "Queued") return { answer: { run: current, chatRun: undefined }, entries: [] }
+              const elsewhere: Done<Begun> = { answer: { run: current }, entries: [] }
+              if (current.status._tag !== "Queued") return elsewhere
               const agent = yield* agents.get(run.organizationId, run.agentId)
               if (Option.isNone(agent)) return yield* new NotFound({ message: "the agent was deleted" })
-              return yield* Effect.tap(ask(current, agent.value), ({ answer }) => store.save(answer.run))
+              const done: Done<Begun> = yield* ask(current, agent.value)
+              yield* store.save(done.answer.run)
+              return done
             })
           )
           if (asked.chatRun !== undefined) yield* runner.start(asked.chatRun)
