@@ -15,7 +15,7 @@ import * as Option from "effect/Option"
 import { creatorOf } from "../access/Access.ts"
 import { CurrentPrincipal } from "../access/Principal.ts"
 import type { AuditEntry, AuditTarget } from "../audit/AuditEvent.ts"
-import { UseCase } from "../audit/UseCase.ts"
+import { type Done, UseCase } from "../audit/UseCase.ts"
 import { Chats } from "../chat/Chats.ts"
 import { ChatStore } from "../chat/ChatStore.ts"
 import * as Transcript from "../chat/Transcript.ts"
@@ -50,6 +50,9 @@ export class PlaybookRuns extends Context.Service<
 
 /** However late a run is taken up: an answer that is there already is worth this long a look. */
 const shortestWait = Duration.seconds(5)
+
+/** A run that is begun, with the chat's run that is to be started; none where another has begun it. */
+type Begun = Pick<PlaybookAsking.AskedPlaybookRun, "run"> & Partial<PlaybookAsking.AskedPlaybookRun>
 
 const target = (run: PlaybookRun): AuditTarget => ({ type: "playbook", id: run.playbookId })
 
@@ -86,14 +89,23 @@ export const layer: Layer.Layer<
     const advanced = (run: PlaybookRun, event: PlaybookRunEvent) =>
       Effect.flatMap(DateTime.now, (now) => Effect.orDie(Effect.fromResult(advance(run, event, now))))
 
+    /** Asks a queued run; where another was faster, the run is as that one left it. */
     const begin = (queued: PlaybookRun) =>
       Effect.uninterruptible(
-        useCase
-          .run(attempt(queued), () => Effect.tap(ask(queued), ({ answer }) => store.save(answer.run)))
-          .pipe(
-            Effect.tap(({ chatRun }) => runner.start(chatRun)),
-            Effect.map(({ run }) => run)
+        Effect.gen(function* () {
+          const asked = yield* useCase.run(attempt(queued), () =>
+            Effect.gen(function* () {
+              const current = yield* latest(queued)
+              const elsewhere: Done<Begun> = { answer: { run: current }, entries: [] }
+              if (current.status._tag !== "Queued") return elsewhere
+              const done: Done<Begun> = yield* ask(current)
+              yield* store.save(done.answer.run)
+              return done
+            })
           )
+          if (asked.chatRun !== undefined) yield* runner.start(asked.chatRun)
+          return asked.run
+        })
       )
 
     /** What the run found, once its chat has answered; the chat's run is stopped when it takes too long. */
@@ -103,6 +115,8 @@ export const layer: Layer.Layer<
     ) {
       const chatRun = yield* chatStore.run(run.organizationId, asked.runId)
       if (Option.isNone(chatRun)) return yield* new ExecutionFailed({ message: "the run's chat was deleted" })
+      // Whoever asked may have stopped before the chat's run was started: nobody else would start it.
+      if (chatRun.value.status._tag === "Queued") yield* runner.start(chatRun.value)
       const passed = DateTime.distance(asked.startedAt, yield* DateTime.now)
       yield* Effect.timeoutOrElse(chats.answer(chatRun.value), {
         duration: Duration.max(Duration.subtract(limits.timeout, passed), shortestWait),

@@ -1,18 +1,22 @@
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { Chats } from "@castellan/core/chat/Chats"
+import { ChatStore } from "@castellan/core/chat/ChatStore"
 import { DeliveryStore } from "@castellan/core/delivery/DeliveryStore"
 import { PlaybookId } from "@castellan/core/playbook/Playbook"
 import { PlaybookExecution } from "@castellan/core/playbook/PlaybookExecution"
+import { PlaybookRunStatus } from "@castellan/core/playbook/PlaybookRun"
 import { PlaybookRunner } from "@castellan/core/playbook/PlaybookRunner"
+import * as PlaybookRunsModule from "@castellan/core/playbook/PlaybookRuns"
 import { PlaybookRunStore } from "@castellan/core/playbook/PlaybookRunStore"
 import { Playbooks } from "@castellan/core/playbook/Playbooks"
+import * as AutomationSample from "@castellan/testing/fixture/AutomationSample"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import * as Sample from "@castellan/testing/fixture/Sample"
 import { sales } from "@castellan/testing/scripted/ScriptedDriver"
 import { calls, failing, says, ScriptedModel, stalling } from "@castellan/testing/scripted/ScriptedModel"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber } from "effect"
+import { DateTime, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { as, page, publish, ready, refused, run, runsOf } from "./PlaybookWorld.ts"
 
@@ -264,6 +268,52 @@ describe("PlaybookExecution.run", () => {
       assert.strictEqual(sent[0]?.reportId, report.id)
       const later = DateTime.add(yield* DateTime.now, { days: 1 })
       assert.strictEqual(yield* PlaybookExecution.use((execution) => execution.resume(later)), 0)
+    }).pipe(Effect.provide(world))
+  )
+
+  it.effect("a queued run that two servers take up is asked once", () =>
+    Effect.gen(function* () {
+      const admin = Fixture.adminOf(yield* Fixture.tenant())
+      const playbook = yield* ready(admin)
+      const left = yield* AutomationSample.playbookRun(admin, playbook)
+      const store = yield* PlaybookRunStore
+      yield* store.open(left)
+      // The other server has seen the run while it was queued, and comes too late.
+      let looks = 0
+      const late = PlaybookRunsModule.layer.pipe(
+        Layer.provide(
+          Layer.succeed(PlaybookRunStore, {
+            ...store,
+            get: (organizationId, id) => (looks++ === 0 ? Effect.succeedSome(left) : store.get(organizationId, id))
+          })
+        )
+      )
+      const { PlaybookRuns } = PlaybookRunsModule
+      const carryOut = PlaybookRuns.use((runs) => runs.carryOut(left))
+      const one = yield* carryOut
+      assert.strictEqual(one.status._tag, "Completed")
+      assert.deepStrictEqual((yield* carryOut.pipe(Effect.provide(Layer.fresh(late)))).status, one.status)
+      assert.strictEqual((yield* ScriptedModel.use((model) => model.recorded)).length, 1)
+    }).pipe(Effect.provide(world))
+  )
+
+  it.effect("a run whose server stopped before its chat was begun is taken up, and reports", () =>
+    Effect.gen(function* () {
+      const admin = Fixture.adminOf(yield* Fixture.tenant())
+      const playbook = yield* ready(admin)
+      const chat = yield* Sample.chat(admin)
+      const chatRun = yield* Sample.run(admin, chat)
+      yield* ChatStore.use((store) => store.open(chat, chatRun))
+      const left = yield* AutomationSample.playbookRun(admin, playbook, {
+        status: PlaybookRunStatus.cases.Running.make({
+          chatId: chat.id,
+          runId: chatRun.id,
+          startedAt: yield* DateTime.now
+        })
+      })
+      yield* PlaybookRunStore.use((store) => store.open(left))
+      const taken = yield* yield* PlaybookRunner.use((runner) => runner.start(left))
+      assert.strictEqual(taken.status._tag, "Completed")
     }).pipe(Effect.provide(world))
   )
 
