@@ -146,9 +146,12 @@ export const layer: Layer.Layer<
             ? store.save(next.value)
             : store.remove(schedule.organizationId, schedule.playbookId)
           if (!inForce) return nothing
-          const begun = yield* begin(yield* queuedFor(schedule, principal, playbook.value.configuration))
-          const isNew = yield* runs.open(begun.fired.run)
-          return isNew ? { answer: Option.some(begun.fired), entries: begun.entries } : nothing
+          const queued = yield* queuedFor(schedule, principal, playbook.value.configuration)
+          // Before anything is asked: a due time that has its run already must not leave a chat that nobody runs.
+          if (!(yield* runs.open(queued))) return nothing
+          const begun = yield* begin(queued)
+          yield* runs.save(begun.fired.run)
+          return { answer: Option.some(begun.fired), entries: begun.entries }
         })
       )
 

@@ -1,4 +1,5 @@
 import { AuditStore } from "@castellan/core/audit/AuditStore"
+import { Chats } from "@castellan/core/chat/Chats"
 import { Member, MemberStatus } from "@castellan/core/member/Member"
 import { MemberStore } from "@castellan/core/member/MemberStore"
 import { Playbook, type PlaybookId } from "@castellan/core/playbook/Playbook"
@@ -103,6 +104,26 @@ describe("Schedules.fireDue", () => {
       )
       assert.deepStrictEqual(round.runs, [])
       assert.strictEqual((yield* history(admin, playbook.id)).length, 1)
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("a due time that has its run, and comes again by a clock that was behind, leaves no chat behind", () =>
+    Effect.gen(function* () {
+      const admin = Fixture.adminOf(yield* Fixture.tenant())
+      const playbook = yield* deployed(admin, "0 8 * * *")
+      const store = yield* ScheduleStore
+      const [due] = yield* store.due(at("1970-01-01T08:00:00Z"), 10)
+      assert.isDefined(due)
+      assert.strictEqual(yield* fireAt("1970-01-01T08:00:00Z"), 1)
+      assert.strictEqual((yield* history(admin, playbook.id)).length, 1)
+      yield* store.save(due)
+      assert.strictEqual(yield* fireAt("1970-01-01T08:00:01Z"), 0)
+      assert.strictEqual((yield* runsOf(admin, playbook.id)).totalCount, 1)
+      const query = { limit: 10, offset: 0, sortBy: "created_at", sortDirection: "asc" } as const
+      const chats = yield* Chats.use((all) => as(admin)(all.list(query)))
+      assert.deepStrictEqual([chats.totalCount, chats.chats[0]?.chat.activity._tag], [1, "Idle"])
+      const next = Option.map(yield* store.get(playbook.organizationId, playbook.id), ({ nextDueAt }) => nextDueAt)
+      assert.deepStrictEqual(next, Option.some(at("1970-01-02T08:00:00Z")))
     }).pipe(Effect.provide(world()))
   )
 
