@@ -21,8 +21,9 @@ const patterns = [
   "rowpolicy/*.ts"
 ]
 
-/** Services, ports and their layers are no rules: they have contract suites and tests of their use cases. */
-const isService = (source: string): boolean => source.includes('from "effect/Context"')
+/** Services, ports and what they are made of are no rules: they have contract suites and tests of their use cases. */
+const isService = (source: string): boolean =>
+  source.includes('from "effect/Context"') || /\bEffect\.(gen|fn|fnUntraced)\b/.test(source)
 
 /** Whether a file of core, by its path below `src` and its text, is one of them. */
 export const isTarget = (path: string, source: string): boolean =>

@@ -138,6 +138,7 @@ describe("targets", () => {
     ["library/Merge.ts", "", true],
     ["access/EffectiveRoles.ts", "", true],
     ["change/ChangeStore.ts", 'import * as Context from "effect/Context"', false],
+    ["change/Merging.ts", "export const make = Effect.gen(function* () {})", false],
     ["chat/Chats.ts", "", false]
   ]
   for (const [path, source, expected] of rows) {
