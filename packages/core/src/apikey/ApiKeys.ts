@@ -15,7 +15,7 @@ import * as Result from "effect/Result"
 import { hashOf } from "../access/Authentication.ts"
 import { enforce, refusal } from "../access/Decision.ts"
 import * as KeyAuthority from "../access/KeyAuthority.ts"
-import type { CurrentPrincipal, Principal } from "../access/Principal.ts"
+import { type CurrentPrincipal, Principal } from "../access/Principal.ts"
 import { UseCase } from "../audit/UseCase.ts"
 import { InvalidRequest, NotFound, type PermissionDenied, Unauthenticated } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
@@ -127,6 +127,17 @@ export const layer: Layer.Layer<
       return Option.isNone(authority) ? yield* ended : authority.value.key
     })
 
+    /**
+     * The principal with nothing that its member no longer holds. A session says for its quarter of an hour what was
+     * held when it was minted (K40); a key lasts, so that it is made by what is held now.
+     */
+    const asOfNow = Effect.fnUntraced(function* (principal: Principal) {
+      if (principal.credential._tag !== "Session") return principal
+      const member = yield* members.get(principal.organizationId, principal.memberId)
+      const held = new Set(Option.isSome(member) ? member.value.roles : [])
+      return new Principal({ ...principal, roles: principal.roles.filter((role) => held.has(role.id)) })
+    })
+
     const defaultLifetime = Effect.fnUntraced(function* (principal: Principal) {
       const organization = yield* organizations.get(principal.organizationId)
       const expiry = Option.isSome(organization) ? organization.value.keyExpiry : defaultKeyExpiry
@@ -167,7 +178,7 @@ export const layer: Layer.Layer<
             const now = yield* DateTime.now
             const owner = yield* members.get(principal.organizationId, terms.target ?? principal.memberId)
             const decided = MintPolicy.decide(terms, {
-              principal,
+              principal: yield* asOfNow(principal),
               owner: Option.getOrUndefined(owner),
               parent: yield* callerKey(principal, now),
               now,
@@ -237,7 +248,8 @@ export const layer: Layer.Layer<
           Effect.fnUntraced(function* (principal) {
             const now = yield* DateTime.now
             const { key, owner } = yield* load(principal, id)
-            yield* enforce(ApiKeyPolicy.rotate(principal, key, { owner, callerKey: yield* callerKey(principal, now) }))
+            const facts = { owner, callerKey: yield* callerKey(principal, now) }
+            yield* enforce(ApiKeyPolicy.rotate(yield* asOfNow(principal), key, facts))
             const succession = { id: successorId, hash, mintedBy: minterOf(principal), grace }
             const transition = ApiKeyState.rotate(key, succession, now)
             const { retired, successor } = yield* Effect.fromResult(Result.mapError(transition, invalid))

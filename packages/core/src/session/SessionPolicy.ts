@@ -2,8 +2,8 @@
  * What a session may be, and how long it holds.
  *
  * A session is what its maker is at that moment, for a quarter of an hour. One that was minted by a key is bounded by
- * that key for as long as it lives: it has no role that the key lacks, is as restricted, speaks for the same end user,
- * ends with the key, and what renews it asks the key again. One that was minted by a member's own token has what the
+ * that key: it has no role that the key lacked then, is as restricted, speaks for the same end user, ends with the key,
+ * and what renews it asks the key again. One that was minted by a member's own token has what the
  * member holds then, as far as the token names it.
  *
  * Source: decisions.md §3 (`POST /v2/sessions`); policy-cases K40; laws L2 and L5.

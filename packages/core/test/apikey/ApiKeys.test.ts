@@ -16,6 +16,7 @@ import { OrganizationStore } from "@castellan/core/organization/OrganizationStor
 import type { Permission } from "@castellan/core/role/Permission"
 import type { Role } from "@castellan/core/role/Role"
 import { RoleId } from "@castellan/core/role/Role"
+import { Sessions } from "@castellan/core/session/Sessions"
 import { as, audited, by, failure, trail } from "@castellan/testing/fixture/Acting"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -261,6 +262,29 @@ layer(Deployment.layer())("ApiKeys", (it) => {
         assert.strictEqual(yield* failure(by(without.secret)(mint(nobody))), lacks("organization:write"))
         const having = yield* key(owner, { assumedRoles: snapshot(a, writer) })
         assert.strictEqual(yield* failure(by(having.secret)(mint(request))), "succeeds")
+      })
+    )
+
+    it.effect("K14, K40: what an old session still says is not turned into a key, which lasts", () =>
+      Effect.gen(function* () {
+        const { a, b, key, organizationId, writer } = yield* scene
+        const caller = yield* Fixture.member(organizationId, { roles: [a, b, writer] })
+        const service = yield* Fixture.member(organizationId, { roles: [a, b, writer], isServiceAccount: true })
+        const existing = yield* key(service, { assumedRoles: snapshot(b) })
+        const forService = { ...inherit, targetMemberId: service.id }
+        const session = yield* as(person(caller, [a, b, writer]))(Sessions.use((sessions) => sessions.mint))
+        yield* saveMember(withRoles(caller, a, writer))
+        const { apiKey } = yield* by(session.token)(mint(forService))
+        assert.deepStrictEqual(apiKey.assumedRoles, snapshot(a, writer), "what the caller holds now")
+        assert.strictEqual(
+          yield* failure(by(session.token)(rotate(existing.apiKey.id))),
+          "PermissionDenied: permission denied: the key has a role that you do not hold"
+        )
+        yield* saveMember(withRoles(caller, a))
+        assert.strictEqual((yield* authenticate(session.token)).roles.length, 3, "the session goes on for its time")
+        assert.strictEqual(yield* failure(by(session.token)(mint(forService))), lacks("organization:write"))
+        assert.strictEqual(yield* failure(by(session.token)(rotate(existing.apiKey.id))), lacks("organization:write"))
+        assert.strictEqual(yield* failure(by(session.token)(revoke(existing.apiKey.id))), "succeeds", "K40")
       })
     )
 
