@@ -4,7 +4,7 @@
 import { utf8Length, utf8Prefix } from "../text/Utf8.ts"
 import type { Dataframe, ExecEvent, RichBody } from "./SandboxRuntime.ts"
 import { ExecutionEvent } from "./ExecutionState.ts"
-import { truncated } from "./OutputPreview.ts"
+import { previewOf, truncated } from "./OutputPreview.ts"
 
 /** Something that was displayed and is no text: a picture, a page. */
 export interface DisplayedBody {
@@ -14,9 +14,15 @@ export interface DisplayedBody {
 
 /** What an execution has put out so far. */
 export interface ExecutionOutput {
-  /** Everything in the order in which it came; pieces of one stream that follow each other are one. */
+  /**
+   * Everything in the order in which it came; pieces of one stream that follow each other are one. Past
+   * `maximumPieces`, text goes to the last piece of its stream.
+   */
   readonly pieces: ReadonlyArray<{ readonly stream: "stdout" | "stderr" | "display"; readonly text: string }>
   readonly displayed: ReadonlyArray<DisplayedBody>
+  readonly displayedBytes: number
+  /** Whether something was displayed that there was no room for. */
+  readonly displayedDropped: boolean
   /** What went wrong, as far as it is told. */
   readonly error: string | undefined
   /** Whether the session's variables are gone. */
@@ -26,10 +32,19 @@ export interface ExecutionOutput {
   readonly bytes: number
 }
 
+/** Pieces that are told apart; each event costs as many steps as there are. */
+export const maximumPieces = 1000
+
+/** Displayed things that an answer holds, and bytes of them; what is beyond is dropped, and said to be. */
+export const maximumDisplayed = 100
+export const maximumDisplayedBytes = 25 * 1024 * 1024
+
 /** Nothing yet. */
 export const nothing: ExecutionOutput = {
   pieces: [],
   displayed: [],
+  displayedBytes: 0,
+  displayedDropped: false,
   error: undefined,
   stateLost: false,
   finished: undefined,
@@ -47,16 +62,40 @@ const withText = (
   const size = utf8Length(text)
   const left = maxBytes - output.bytes
   const shown = size <= left ? text : `${utf8Prefix(text, left)}${truncated}`
-  const last = output.pieces.at(-1)
+  const last = output.pieces.length - 1
+  const place =
+    output.pieces[last]?.stream === stream && stream !== "display"
+      ? last
+      : output.pieces.length < maximumPieces
+        ? -1
+        : output.pieces.findLastIndex((piece) => piece.stream === stream)
+  const before = output.pieces[place]
   const pieces =
-    last?.stream === stream && stream !== "display"
-      ? [...output.pieces.slice(0, -1), { stream, text: last.text + shown }]
-      : [...output.pieces, { stream, text: shown }]
+    before === undefined
+      ? [...output.pieces, { stream, text: shown }]
+      : output.pieces.with(place, { stream, text: before.text + shown })
   return { ...output, pieces, bytes: Math.min(maxBytes, output.bytes + size) }
 }
 
 const isText = (form: RichBody): form is RichBody & { readonly body: string } =>
   typeof form.body === "string" && (form.mediaType === "text/plain" || form.mediaType === "text/markdown")
+
+const sizeOf = ({ body }: DisplayedBody): number => (typeof body === "string" ? utf8Length(body) : body.length)
+
+/** Adds something displayed as far as there is room for it; the first that there is none for is said to be missing. */
+const withDisplayed = (output: ExecutionOutput, shown: DisplayedBody, maxBytes: number): ExecutionOutput => {
+  const displayedBytes = output.displayedBytes + sizeOf(shown)
+  if (output.displayed.length < maximumDisplayed && displayedBytes <= maximumDisplayedBytes) {
+    return { ...output, displayed: [...output.displayed, shown], displayedBytes }
+  }
+  return output.displayedDropped
+    ? output
+    : { ...withText(output, "display", truncated, maxBytes), displayedDropped: true }
+}
+
+/** An exception as it is kept: the beginning of where it came from, and what it says. */
+const errorOf = ({ message, name, traceback }: Extract<ExecEvent, { readonly _tag: "Error" }>): string =>
+  [...(traceback.length === 0 ? [] : [previewOf(traceback.join("\n"))]), previewOf(`${name}: ${message}`)].join("\n")
 
 /** What an execution has put out after another event. */
 export const add = (output: ExecutionOutput, event: ExecEvent, maxBytes: number): ExecutionOutput => {
@@ -71,10 +110,10 @@ export const add = (output: ExecutionOutput, event: ExecEvent, maxBytes: number)
       const text = event.forms.find(isText)
       const best = event.forms.find((form) => !isText(form))
       const shown = text === undefined ? output : withText(output, "display", text.body, maxBytes)
-      return best === undefined ? shown : { ...shown, displayed: [...shown.displayed, best] }
+      return best === undefined ? shown : withDisplayed(shown, best, maxBytes)
     }
     case "Error":
-      return { ...output, error: [...event.traceback, `${event.name}: ${event.message}`].join("\n") }
+      return { ...output, error: errorOf(event) }
     case "KernelRestarted":
       return { ...output, stateLost: output.stateLost || event.stateLost }
     case "Finished":
