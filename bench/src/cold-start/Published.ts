@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
-import { rmSync } from "node:fs"
+import { rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { BenchmarkFailure } from "../BenchmarkFailure.ts"
 
@@ -29,7 +29,11 @@ export const publish: Effect.Effect<string, BenchmarkFailure> = Effect.suspend((
     ["--project", join(workspace, "packages/core"), ...javascriptOnly, "--noCheck", "--outDir", published],
     { encoding: "utf8" }
   )
-  if (status === 0) return Effect.succeed(published)
+  if (status === 0) {
+    // What the core imports is found from where the core is.
+    symlinkSync(join(workspace, "packages/core/node_modules"), join(published, "node_modules"))
+    return Effect.succeed(published)
+  }
   return Effect.fail(
     new BenchmarkFailure({ message: `the core cannot be written as JavaScript: ${error?.message ?? stdout}` })
   )

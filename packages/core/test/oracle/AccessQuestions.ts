@@ -259,19 +259,15 @@ const chatQuestion = (action: keyof typeof chatActions): Question => ({
     const asker = World.callerEntity(caller)
     const kept: Kept = { keepsAnswers: true, connectors: [] }
     const oracle = objectOracle(asker, object, kept, [])
-    const goesOn = () =>
-      action !== "ask" || allows({ principal: asker, action: "continueChat", resource: objectEntity(object, kept) })
     return {
       ours: shade(ChatPolicy.decide(World.principalOf(caller, grants), { access: accessOf(object) }, action, here)),
       cedars: !oracle("see")
         ? "hidden"
         : !holds(asker, grants, permission)
           ? "permission"
-          : !oracle(actions[level])
-            ? "access"
-            : goesOn()
-              ? "allow"
-              : "client_metadata",
+          : oracle(actions[level])
+            ? "allow"
+            : "access",
       facts: { caller, object, grants }
     }
   }
