@@ -14,8 +14,9 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { hashOf } from "../access/Authentication.ts"
 import { enforce, refusal } from "../access/Decision.ts"
+import * as HeldNow from "../access/HeldNow.ts"
 import * as KeyAuthority from "../access/KeyAuthority.ts"
-import { type CurrentPrincipal, Principal } from "../access/Principal.ts"
+import type { CurrentPrincipal, Principal } from "../access/Principal.ts"
 import { UseCase } from "../audit/UseCase.ts"
 import { InvalidRequest, NotFound, type PermissionDenied, Unauthenticated } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
@@ -109,6 +110,7 @@ export const layer: Layer.Layer<
     const authorities = yield* KeyAuthority.make
     const store = yield* ApiKeyStore
     const members = yield* MemberStore
+    const asOfNow = HeldNow.make(members)
     const organizations = yield* OrganizationStore
     const useCase = yield* UseCase
     const random = yield* SecureRandom.SecureRandom
@@ -125,17 +127,6 @@ export const layer: Layer.Layer<
       if (principal.key === undefined) return undefined
       const authority = yield* authorities.byId(principal.organizationId, principal.key.id, now)
       return Option.isNone(authority) ? yield* ended : authority.value.key
-    })
-
-    /**
-     * The principal with nothing that its member no longer holds. A session says for its quarter of an hour what was
-     * held when it was minted (K40); a key lasts, so that it is made by what is held now.
-     */
-    const asOfNow = Effect.fnUntraced(function* (principal: Principal) {
-      if (principal.credential._tag !== "Session") return principal
-      const member = yield* members.get(principal.organizationId, principal.memberId)
-      const held = new Set(Option.isSome(member) ? member.value.roles : [])
-      return new Principal({ ...principal, roles: principal.roles.filter((role) => held.has(role.id)) })
     })
 
     const defaultLifetime = Effect.fnUntraced(function* (principal: Principal) {

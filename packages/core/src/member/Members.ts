@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type Decision, enforce } from "../access/Decision.ts"
+import * as HeldNow from "../access/HeldNow.ts"
 import type { CurrentPrincipal, Principal } from "../access/Principal.ts"
 import type { AuditAction } from "../audit/AuditEvent.ts"
 import { UseCase } from "../audit/UseCase.ts"
@@ -82,6 +83,7 @@ export const layer: Layer.Layer<Members, never, MemberStore | RoleStore | Secure
     Members,
     Effect.gen(function* () {
       const store = yield* MemberStore
+      const asOfNow = HeldNow.make(store)
       const roles = yield* RoleStore
       const useCase = yield* UseCase
       const random = yield* SecureRandom.SecureRandom
@@ -125,7 +127,7 @@ export const layer: Layer.Layer<Members, never, MemberStore | RoleStore | Secure
             const member = yield* load(principal, id)
             const existing = yield* roles.list(principal.organizationId)
             const role = yield* roleOf(existing, (one) => one.id === roleId)
-            yield* enforce(decide(principal, role))
+            yield* enforce(decide(yield* asOfNow(principal), role))
             const next = yield* advance(member, event, existing)
             if (Option.isNone(next) || next.value === member) return { answer: undefined, entries: [] }
             return {
@@ -164,7 +166,8 @@ export const layer: Layer.Layer<Members, never, MemberStore | RoleStore | Secure
           return yield* useCase.run(
             { action: "invite", target: { type: "member" } },
             Effect.fnUntraced(function* (principal) {
-              yield* enforce(RolePolicy.administers(principal, "member:write"))
+              const inviter = yield* asOfNow(principal)
+              yield* enforce(RolePolicy.administers(inviter, "member:write"))
               const existing = yield* roles.list(principal.organizationId)
               const role = yield* roleOf(
                 existing,
@@ -175,7 +178,7 @@ export const layer: Layer.Layer<Members, never, MemberStore | RoleStore | Secure
                     ? ({ id }) => id === wanted
                     : ({ name }) => name === wanted
               )
-              yield* enforce(MemberPolicy.invite(principal, role))
+              yield* enforce(MemberPolicy.invite(inviter, role))
               const known = yield* store.byEmail(principal.organizationId, address)
               let member: Member
               if (Option.isSome(known)) {

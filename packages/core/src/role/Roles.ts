@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { enforce } from "../access/Decision.ts"
+import * as HeldNow from "../access/HeldNow.ts"
 import type { CurrentPrincipal, Principal } from "../access/Principal.ts"
 import { UseCase } from "../audit/UseCase.ts"
 import { Conflict, InvalidRequest, NotFound, type PermissionDenied } from "../error/Failure.ts"
@@ -71,6 +72,7 @@ export const layer: Layer.Layer<
   Effect.gen(function* () {
     const store = yield* RoleStore
     const members = yield* MemberStore
+    const asOfNow = HeldNow.make(members)
     const mappings = yield* ScimGroupMappingStore
     const models = yield* ModelStore
     const languageModels = yield* LanguageModels
@@ -192,7 +194,7 @@ export const layer: Layer.Layer<
           Effect.fnUntraced(function* (principal) {
             const role = yield* load(principal, id)
             const event = RoleEvent.cases.SetPermissions.make({ permissions })
-            yield* enforce(RolePolicy.change(principal, role, event))
+            yield* enforce(RolePolicy.change(yield* asOfNow(principal), role, event))
             const next = yield* after(role, [event])
             yield* store.save(next)
             return {
