@@ -57,7 +57,7 @@ export class PlaybookExecution extends Context.Service<
     readonly run: (id: PlaybookId) => Effect.Effect<PlaybookResult, Failure, CurrentPrincipal>
     /** Whether the playbook could be run by the caller now (`dry_run`); leaves nothing behind. */
     readonly validate: (id: PlaybookId) => Effect.Effect<void, Failure, CurrentPrincipal>
-    /** The runs of a playbook, newest first. */
+    /** The runs of a playbook, newest first; none of another end user's. */
     readonly runs: (
       id: PlaybookId,
       page: OffsetPage
@@ -169,7 +169,7 @@ export const layer: Layer.Layer<
         return yield* useCase.read({ action: "list", target: target(id) }, (principal) =>
           Effect.gen(function* () {
             yield* find(principal, id, "read")
-            const { items, totalCount } = yield* store.ofPlaybook(principal.organizationId, id, page)
+            const { items, totalCount } = yield* store.ofPlaybook(principal, id, page)
             const sent = yield* deliveries.ofRuns(
               principal.organizationId,
               items.map((run) => run.id)

@@ -6,9 +6,12 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { creatorOf } from "../access/Access.ts"
+import type { Principal } from "../access/Principal.ts"
 import * as MemoryTable from "../memory/MemoryTable.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
 import * as Page from "../page/Page.ts"
+import { shownTo } from "../rowpolicy/RowVisibility.ts"
 import type { PlaybookId } from "./Playbook.ts"
 import { isEnded, type PlaybookRun, type PlaybookRunId } from "./PlaybookRun.ts"
 
@@ -24,9 +27,9 @@ export class PlaybookRunStore extends Context.Service<
     readonly open: (run: PlaybookRun) => Effect.Effect<boolean>
     /** Replaces the run of the same id. */
     readonly save: (run: PlaybookRun) => Effect.Effect<void>
-    /** The runs of a playbook, newest first. */
+    /** The runs of a playbook, newest first: those of the reader's organization, and none that another end user made. */
     readonly ofPlaybook: (
-      organizationId: OrganizationId,
+      reader: Principal,
       playbookId: PlaybookId,
       page: Page.OffsetPage
     ) => Effect.Effect<Page.Counted<PlaybookRun>>
@@ -61,9 +64,14 @@ export const layerMemory: Layer.Layer<PlaybookRunStore> = Layer.effect(
           return [true, [[run.id, run]]]
         }),
       save: (run) => table.set(run.id, run),
-      ofPlaybook: (organizationId, playbookId, page) =>
+      ofPlaybook: (reader, playbookId, page) =>
         Effect.map(
-          table.where((run) => run.organizationId === organizationId && run.playbookId === playbookId),
+          table.where(
+            (run) =>
+              run.organizationId === reader.organizationId &&
+              run.playbookId === playbookId &&
+              shownTo(reader, creatorOf(run.principal))
+          ),
           (found) =>
             Page.counted(
               found.toSorted((a, b) => Page.newestFirst(position(a), position(b))),

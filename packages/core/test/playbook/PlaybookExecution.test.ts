@@ -148,8 +148,8 @@ describe("PlaybookExecution.run", () => {
       yield* as(admin)(playbooks.delete(playbook.id))
       assert.strictEqual(yield* refused(run(admin, playbook.id)), "not_found: playbook not found")
       const runs = yield* PlaybookRunStore
-      assert.strictEqual((yield* runs.ofPlaybook(admin.organizationId, playbook.id, page)).totalCount, 0)
-      assert.strictEqual((yield* runs.ofPlaybook(admin.organizationId, empty.id, page)).totalCount, 0)
+      assert.strictEqual((yield* runs.ofPlaybook(admin, playbook.id, page)).totalCount, 0)
+      assert.strictEqual((yield* runs.ofPlaybook(admin, empty.id, page)).totalCount, 0)
       const chats = yield* Chats.use((all) =>
         as(admin)(all.list({ ...page, sortBy: "updated_at", sortDirection: "desc" }))
       )

@@ -11,7 +11,7 @@ import { says } from "@castellan/testing/scripted/ScriptedModel"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { as, page, publish, ready, refused, run } from "./PlaybookWorld.ts"
+import { as, page, publish, ready, refused, run, runsOf } from "./PlaybookWorld.ts"
 
 const world = Deployment.layer({ script: () => says("Fine.") })
 
@@ -277,6 +277,10 @@ describe("Playbooks", () => {
       assert.deepStrictEqual(yield* reportsOf(north), [report.id])
       assert.deepStrictEqual(yield* reportsOf(south), [])
       assert.deepStrictEqual(yield* reportsOf(admin), [])
+      // Nor what became of the run: an error may quote the data that it was about.
+      assert.strictEqual((yield* runsOf(north, playbook.id)).totalCount, 1)
+      assert.deepStrictEqual(yield* runsOf(south, playbook.id), { items: [], totalCount: 0 })
+      assert.deepStrictEqual(yield* runsOf(admin, playbook.id), { items: [], totalCount: 0 })
     }).pipe(Effect.provide(world))
   )
 

@@ -74,7 +74,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<PlaybookRunStore, E>):
         assert.isTrue(yield* open(playbook))
         assert.isTrue(yield* open(playbook))
         const page = { limit: 100, offset: 0 }
-        assert.strictEqual((yield* store.ofPlaybook(principal.organizationId, playbook.id, page)).totalCount, 4)
+        assert.strictEqual((yield* store.ofPlaybook(principal, playbook.id, page)).totalCount, 4)
         const raced = yield* Effect.all(
           Array.from({ length: 8 }, () => open(playbook, dueAt("2030-01-01T10:00:00Z"))),
           { concurrency: "unbounded" }
@@ -98,13 +98,37 @@ export const suite = <E>(name: string, layer: Layer.Layer<PlaybookRunStore, E>):
           .map((run) => run.id)
         const paged: Array<string> = []
         for (const offset of [0, 2, 4]) {
-          const page = yield* store.ofPlaybook(principal.organizationId, playbook.id, { limit: 2, offset })
+          const page = yield* store.ofPlaybook(principal, playbook.id, { limit: 2, offset })
           assert.strictEqual(page.totalCount, 5)
           paged.push(...page.items.map((run) => run.id))
         }
         assert.deepStrictEqual(paged, expected)
-        const elsewhere = yield* store.ofPlaybook(yield* Sample.organizationId, playbook.id, { limit: 2, offset: 0 })
-        assert.deepStrictEqual(elsewhere, { items: [], totalCount: 0 })
+        const first = { limit: 2, offset: 0 }
+        const stranger = yield* Sample.principal(yield* Sample.organizationId)
+        assert.deepStrictEqual(yield* store.ofPlaybook(stranger, playbook.id, first), { items: [], totalCount: 0 })
+      })
+    )
+
+    it.effect("shows no run that another end user made", () =>
+      Effect.gen(function* () {
+        const store = yield* PlaybookRunStore
+        const { playbook, principal } = yield* newWorld
+        const of = (region: string) =>
+          Sample.principal(principal.organizationId, {
+            clientMetadata: { text: `{"region":"${region}"}`, attributes: { region } }
+          })
+        const [east, west] = yield* Effect.all([of("east"), of("west")])
+        const theirs = yield* AutomationSample.playbookRun(east, playbook)
+        const ours = yield* AutomationSample.playbookRun(principal, playbook)
+        yield* Effect.forEach([theirs, ours], store.open)
+        const seen = (reader: typeof east) =>
+          Effect.map(store.ofPlaybook(reader, playbook.id, { limit: 10, offset: 0 }), ({ items, totalCount }) => [
+            totalCount,
+            ...items.map(({ id }) => id)
+          ])
+        assert.deepStrictEqual(yield* seen(east), [1, theirs.id])
+        assert.deepStrictEqual(yield* seen(west), [0])
+        assert.deepStrictEqual(yield* seen(principal), [1, ours.id])
       })
     )
 
