@@ -137,6 +137,18 @@ describe("VegaRenderer", () => {
     }).pipe(Effect.provide([VegaRenderer.layer, log.layer]))
   })
 
+  it.live("a channel that cannot show what its column holds is refused, and not the fault of the renderer", () =>
+    Effect.gen(function* () {
+      const shapes = {
+        mark: "point",
+        encoding: { x: { field: "region" }, shape: { field: "revenue", aggregate: "mean" } }
+      }
+      const error = yield* Effect.flip(render(shapes))
+      assert.strictEqual(error._tag, "ChartSpecificationInvalid")
+      assert.include(error.message, "encoding.shape.type")
+    }).pipe(Effect.provide(VegaRenderer.layer))
+  )
+
   it.live("a chart whose processes are killed twice is refused, and the cause is in the log only", () => {
     const log = recorder()
     return Effect.gen(function* () {

@@ -105,6 +105,9 @@ const prepare = (written: JsonObject, table: ResultTable): Result.Result<Prepare
     if (invalid !== undefined) return yield* Result.fail(invalid)
     const expanded = yield* Repeat.expand(specification)
     const bound = yield* Binding.bind(expanded, ChartData.scopeOf(table), ChartData.distinctIn(table))
+    // A type that follows from the column may be none that the channel takes: a shape shows no quantity.
+    const unfit = SpecificationSchema.check(bound.specification)
+    if (unfit !== undefined) return yield* Result.fail(unfit)
     const rows = yield* ChartData.rows(table, mentioned(bound.specification, table), bound.uses)
     return { specification: bound.specification, rows }
   })
