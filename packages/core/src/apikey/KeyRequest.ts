@@ -96,6 +96,10 @@ export const parse = (request: KeyRequest): Result.Result<KeyTerms, KeyRequestRe
     if (name !== undefined && (name.trim() === "" || name.length > nameLength)) {
       return yield* refuse("name", `must be 1 to ${nameLength} characters, not all of them spaces`)
     }
+    // What no database keeps as it is: a name is refused here, not where it is stored.
+    if (name !== undefined && (!name.isWellFormed() || name.includes("\0"))) {
+      return yield* refuse("name", "must be whole Unicode text without NUL")
+    }
     const clientMetadata = yield* metadata(request.clientId)
     return {
       roles,

@@ -44,6 +44,8 @@ describe("KeyRequest", () => {
     ["an empty name", { ...inherit, name: "" }, "name: must be 1 to 200 characters, not all of them spaces"],
     ["a blank name", { ...inherit, name: "  " }, "name: must be 1 to 200 characters, not all of them spaces"],
     ["a name of 200 characters", { ...inherit, name: "x".repeat(200) }, "accepted"],
+    ["a name with a NUL", { ...inherit, name: "a\0b" }, "name: must be whole Unicode text without NUL"],
+    ["a name with half a character", { ...inherit, name: "a\ud800" }, "name: must be whole Unicode text without NUL"],
     [
       "a name of 201",
       { ...inherit, name: "x".repeat(201) },
