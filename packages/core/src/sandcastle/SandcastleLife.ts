@@ -160,6 +160,16 @@ export const make = Effect.gen(function* () {
     ])
   })
 
+  /** Closes the sessions of this process whose sandcastles were stopped by another since they were opened. */
+  const closeReleased = Effect.gen(function* () {
+    for (const { id, openedAt, organizationId } of yield* open.all) {
+      const found = yield* store.get(organizationId, id)
+      if (Option.isNone(found) || found.value.status._tag !== "Stopped") continue
+      // One that is being started again is kept as stopped until its new session is open.
+      if (DateTime.isGreaterThan(found.value.status.releasedAt, openedAt)) yield* open.close(id)
+    }
+  })
+
   return {
     start,
 
@@ -224,6 +234,7 @@ export const make = Effect.gen(function* () {
       const stopped = yield* Effect.forEach(idle, (sandcastle) =>
         Effect.provideService(stopIdle(sandcastle), CurrentPrincipal, sweeper(sandcastle))
       )
+      yield* closeReleased
       const swept: Swept = {
         stopped: stopped.filter((was) => was).length,
         purged: yield* executions.purge(purgedBefore(now))

@@ -3,13 +3,23 @@
  * process ends; it belongs to no request.
  */
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import type { OrganizationId } from "../organization/Organization.ts"
 import type { SandcastleId } from "./Sandcastle.ts"
 import { type SandboxError, SandboxRuntime, type SandboxSession, type SandboxSpec } from "./SandboxRuntime.ts"
+
+/** A session that is open here. */
+export interface OpenSession {
+  readonly id: SandcastleId
+  readonly organizationId: OrganizationId
+  /** When it was asked for. */
+  readonly openedAt: DateTime.Utc
+}
 
 /** Keeps sessions open. */
 export class SandcastleSessions extends Context.Service<
@@ -22,6 +32,8 @@ export class SandcastleSessions extends Context.Service<
       id: SandcastleId,
       use: (session: SandboxSession) => Effect.Effect<A, E, R>
     ) => Effect.Effect<Option.Option<A>, E, R>
+    /** The sessions that are open here. */
+    readonly all: Effect.Effect<ReadonlyArray<OpenSession>>
     /** Whether the session of a sandcastle is open here. */
     readonly isOpen: (id: SandcastleId) => Effect.Effect<boolean>
     /** Whether somebody is using the session of a sandcastle here. */
@@ -32,7 +44,7 @@ export class SandcastleSessions extends Context.Service<
 >()("@castellan/core/sandcastle/SandcastleSessions") {}
 
 /** An open session with how many are using it. */
-interface Kept {
+interface Kept extends OpenSession {
   readonly session: SandboxSession
   readonly scope: Scope.Closeable
   users: number
@@ -59,6 +71,7 @@ export const layer: Layer.Layer<SandcastleSessions, never, SandboxRuntime> = Lay
       open: (spec) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
+            const openedAt = yield* DateTime.now
             yield* close(spec.id)
             const scope = yield* Scope.fork(parent)
             const session = yield* restore(runtime.open(spec)).pipe(
@@ -67,7 +80,7 @@ export const layer: Layer.Layer<SandcastleSessions, never, SandboxRuntime> = Lay
             )
             // Another may have been opened meanwhile: the later one stays.
             const other = open.get(spec.id)
-            open.set(spec.id, { session, scope, users: 0 })
+            open.set(spec.id, { id: spec.id, organizationId: spec.organizationId, openedAt, session, scope, users: 0 })
             yield* release(other)
             return session
           })
@@ -87,6 +100,7 @@ export const layer: Layer.Layer<SandcastleSessions, never, SandboxRuntime> = Lay
               })
           )
         }),
+      all: Effect.sync(() => [...open.values()]),
       isOpen: (id) => Effect.sync(() => open.has(id)),
       isBusy: (id) => Effect.sync(() => (open.get(id)?.users ?? 0) > 0),
       close

@@ -6,9 +6,10 @@ import { Execution, ExecutionId } from "@castellan/core/sandcastle/Execution"
 import { ExecutionStore } from "@castellan/core/sandcastle/ExecutionStore"
 import { ExecEvent, layerUnavailable } from "@castellan/core/sandcastle/SandboxRuntime"
 import { SandboxPath } from "@castellan/core/sandcastle/SandboxPath"
-import { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
+import { Sandcastle, SandcastleId, SandcastleStatus } from "@castellan/core/sandcastle/Sandcastle"
 import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
 import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
+import { SandcastleStore } from "@castellan/core/sandcastle/SandcastleStore"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -194,6 +195,31 @@ describe("Sandcastles: their life", () => {
       yield* TestClock.adjust("14 minutes")
       assert.deepStrictEqual(yield* sandcastles.sweep, { stopped: 1, purged: 0 })
       assert.deepStrictEqual(yield* sandcastles.sweep, { stopped: 0, purged: 0 })
+    }).pipe(Effect.provide(Deployment.layer()))
+  )
+
+  it.effect("the session of one that another server stopped is closed here, and none that was opened since", () =>
+    Effect.gen(function* () {
+      const sandcastles = yield* Sandcastles
+      const { id, member, sandcastle } = yield* castle
+      const open = ScriptedSandbox.use((sandbox) => sandbox.open)
+      yield* TestClock.adjust("1 minute")
+      const releasedAt = yield* DateTime.now
+      const startedAt = sandcastle.createdAt
+      const stopped = new Sandcastle({
+        ...sandcastle,
+        status: SandcastleStatus.cases.Stopped.make({ startedAt, releasedAt, cause: "asked" })
+      })
+      yield* SandcastleStore.use((store) => store.save(stopped))
+      assert.deepStrictEqual(yield* open, [id])
+      assert.deepStrictEqual(yield* sandcastles.sweep, { stopped: 0, purged: 0 })
+      assert.deepStrictEqual(yield* open, [])
+      yield* TestClock.adjust("1 minute")
+      yield* as(member)(sandcastles.start({ id }))
+      // As it is kept while its new session is being opened.
+      yield* SandcastleStore.use((store) => store.save(stopped))
+      yield* sandcastles.sweep
+      assert.deepStrictEqual(yield* open, [id])
     }).pipe(Effect.provide(Deployment.layer()))
   )
 
