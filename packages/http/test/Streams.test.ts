@@ -22,6 +22,11 @@ const bytesInUse = (): number => {
   return process.memoryUsage().arrayBuffers
 }
 
+/** Lets everything else that waits have its turn. */
+const turn = Effect.callback<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
 /** Waits until nobody follows any more. */
 const nobodyFollows = CastellanHttp.use(({ streams }) =>
   Effect.repeat(streams, { until: (state) => state.followers === 0 })
@@ -220,7 +225,13 @@ layer(Site.layer(), { excludeTestServices: true, timeout: "60 seconds" })("strea
           yield* fast.until((text) => text.length > n * size)
         }
         // The run's own frames, with room to grow, and one piece for each that waits.
-        assert.isBelow(bytesInUse() - before, 50_000_000)
+        const bound = before + 50_000_000
+        // Buffers are given back by a thread of its own, which may come late on a busy machine.
+        const inUse = yield* Effect.repeat(Effect.andThen(turn, Effect.sync(bytesInUse)), {
+          until: (bytes) => bytes < bound,
+          times: 100
+        })
+        assert.isBelow(inUse, bound)
         assert.isTrue(slow.every((reading) => reading.text().length < size))
         yield* Site.tell(run, Site.done)
         const numbers = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
