@@ -2,8 +2,8 @@
  * The machine's git, with the same inputs: each command is a whole process, as a service would run it.
  */
 import { Effect, type Scope } from "effect"
-import { execFile, execFileSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { execFile, execFileSync, spawn } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { MergeSides } from "@castellan/core/library/Merge"
@@ -62,4 +62,26 @@ export const timed = (
           : Effect.fail(new BenchmarkFailure({ message: `git ${args.join(" ")}: ${error.message}` }))
       )
     )
+  })
+
+/** The most memory that a process has had resident, in bytes; nothing once it has ended, or where nobody tells. */
+const peakSoFar = (pid: number): number | undefined => {
+  try {
+    const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? []
+    return kibibytes === undefined ? undefined : Number(kibibytes) * 1024
+  } catch {
+    return undefined
+  }
+}
+
+/** The most memory that a command of git's has resident, in bytes, asked over and over until it ends; on Linux alone. */
+export const peakOf = (folder: string, args: ReadonlyArray<string>): Effect.Effect<number | undefined> =>
+  Effect.callback((resume) => {
+    const child = spawn("git", [...args], { cwd: folder, stdio: "ignore" })
+    let peak: number | undefined
+    child.on("close", () => resume(Effect.succeed(peak)))
+    child.on("error", () => resume(Effect.succeed(undefined)))
+    const { pid } = child
+    if (pid === undefined) return
+    for (let now = peakSoFar(pid); now !== undefined; now = peakSoFar(pid)) peak = now
   })

@@ -12,7 +12,7 @@ import { alternate, type Measured, type Rounds, slicesOf } from "../measure/Slic
 import { ratio, summarize } from "../measure/Statistics.ts"
 import { count, figure, iqr, range, ratioWithRange } from "../report/Figure.ts"
 import * as Progress from "../report/Progress.ts"
-import { gitFolder, timed, writeText, writeTrees } from "./GitFolder.ts"
+import { gitFolder, peakOf, timed, writeText, writeTrees } from "./GitFolder.ts"
 import { editedOf, editOf, textOf, treeOf } from "./Inputs.ts"
 
 interface Plan {
@@ -65,22 +65,28 @@ const there = (
       : Effect.fail(new BenchmarkFailure({ message: wrong }))
   })
 
-const section = (caption: string, measured: ReadonlyArray<Measured<Slice>>, peer: string): Section => {
+const section = (
+  caption: string,
+  measured: ReadonlyArray<Measured<Slice>>,
+  peer: string,
+  peersPeak: number | undefined
+): Section => {
   const times = (name: string): ReadonlyArray<number> => slicesOf(measured, name).map((one) => one.milliseconds)
   return {
     caption,
     table: {
-      columns: ["by", "ms", "min–max", "IQR", `÷ ${peer}`, "heap MiB"],
+      columns: ["by", "ms", "min–max", "IQR", `÷ ${peer}`, "memory MiB"],
       rows: measured.map(({ name, slices }) => {
         const summary = summarize(times(name))
         const heaps = slices.flatMap(({ heapBytes }) => heapBytes ?? [])
+        const bytes = name === peer ? peersPeak : heaps.length === 0 ? undefined : summarize(heaps).median
         return [
           name,
           figure(summary.median),
           range(summary),
           iqr(summary),
           name === peer ? "1" : ratioWithRange(ratio(times(name), times(peer))),
-          heaps.length === 0 ? "–" : figure(summarize(heaps).median / 1024 ** 2)
+          bytes === undefined ? "–" : figure(bytes / 1024 ** 2)
         ]
       })
     }
@@ -94,7 +100,7 @@ export const library: Benchmark = {
   name: "library",
   title: "Library",
   about:
-    "A three-way merge of a text in which each side edited a line in every two hundred, beside `git merge-file`; and what changed between two trees of many files, both in memory, beside `git diff-tree -r --raw` over a packed repository. git is a whole process each time, which is how a service would run it; the merged text and the list of changed files must be the same.",
+    "A three-way merge of a text in which each side edited a line in every two hundred, beside `git merge-file`; and what changed between two trees of many files, both in memory, beside `git diff-tree -r --raw` over a packed repository. git is a whole process each time, which is how a service would run it; the merged text and the list of changed files must be the same. Memory is the most that git's process had resident, its program included, and what our heap grew by, beside the inputs.",
   run: Effect.fnUntraced(function* ({ size }) {
     const plan = plans[size]
     const folder = yield* gitFolder
@@ -104,13 +110,15 @@ export const library: Benchmark = {
       writeText(folder, text)
       writeTrees(folder, plan.files, edited)
     })
-    const reference = yield* timed(folder, ["merge-file", "-p", "-q", "head", "base", "change"])
+    const mergeCommand = ["merge-file", "-p", "-q", "head", "base", "change"]
+    const diffCommand = ["diff-tree", "-r", "--raw", "one", "two"]
+    const reference = yield* timed(folder, mergeCommand)
     const isText = (merged: string): string | undefined =>
       merged === reference.output ? undefined : "the two merges are not the same text"
     yield* Progress.say("  merge")
     const merged = yield* alternate(
       [
-        { name: gitMerge, slice: there(folder, ["merge-file", "-p", "-q", "head", "base", "change"], isText), tell },
+        { name: gitMerge, slice: there(folder, mergeCommand, isText), tell },
         {
           name: ours,
           slice: here(
@@ -137,9 +145,7 @@ export const library: Benchmark = {
       [
         {
           name: gitDiff,
-          slice: there(folder, ["diff-tree", "-r", "--raw", "one", "two"], (output) =>
-            isCount(output.split("\n").length - 1)
-          ),
+          slice: there(folder, diffCommand, (output) => isCount(output.split("\n").length - 1)),
           tell
         },
         { name: ours, slice: here(() => compare(after), isCount), tell },
@@ -153,8 +159,18 @@ export const library: Benchmark = {
     )
     return {
       sections: [
-        section(`A three-way merge of ${count(plan.lines)} lines`, merged, gitMerge),
-        section(`${count(plan.edited)} changed files in a tree of ${count(plan.files)}`, compared, gitDiff)
+        section(
+          `A three-way merge of ${count(plan.lines)} lines`,
+          merged,
+          gitMerge,
+          yield* peakOf(folder, mergeCommand)
+        ),
+        section(
+          `${count(plan.edited)} changed files in a tree of ${count(plan.files)}`,
+          compared,
+          gitDiff,
+          yield* peakOf(folder, diffCommand)
+        )
       ],
       goals: [],
       measured: `${plan.rounds.counted} rounds after ${plan.rounds.warming} for warming, taking turns; each result is checked.`
