@@ -22,7 +22,10 @@ const needs: { readonly [Action in AgentAction]: { readonly permission: Permissi
   trigger: { permission: "agent:trigger", access: "viewer" }
 }
 
-/** Whether a principal may do something to an agent now; `usable` are the connectors that they may use. */
+/**
+ * Whether a principal may do something to an agent now; `usable` are the connectors that they may use, and those that
+ * were removed: else nobody could mend or delete what used them.
+ */
 export const may = (
   principal: Principal,
   action: AgentAction,

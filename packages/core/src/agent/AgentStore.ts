@@ -20,8 +20,8 @@ export interface AgentQuery extends Page.OffsetPage {
   readonly reader: Principal
   /** The moment at which grants are judged. */
   readonly now: DateTime.Utc
-  /** The connectors that the reader may use: an agent that uses any other is left out. */
-  readonly usable: ReadonlyArray<ConnectorId>
+  /** The connectors that the reader may not use: an agent that uses any of them is left out. */
+  readonly lacking: ReadonlyArray<ConnectorId>
 }
 
 /** Keeps agents. No answer ever holds one of another organization. */
@@ -41,7 +41,7 @@ export class AgentStore extends Context.Service<
 export const matches = (query: AgentQuery, agent: Agent): boolean =>
   agent.organizationId === query.reader.organizationId &&
   readable(query.reader, agent.access, query.now) &&
-  agent.connectorIds.every((id) => query.usable.includes(id))
+  !agent.connectorIds.some((id) => query.lacking.includes(id))
 
 const byName = (a: Agent, b: Agent): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : a.id < b.id ? -1 : a.id > b.id ? 1 : 0

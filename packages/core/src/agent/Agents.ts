@@ -16,6 +16,7 @@ import type { CurrentPrincipal, Principal } from "../access/Principal.ts"
 import type { AuditEntry, AuditTarget } from "../audit/AuditEvent.ts"
 import { UseCase } from "../audit/UseCase.ts"
 import { Connectors } from "../connector/Connectors.ts"
+import { ConnectorStore } from "../connector/ConnectorStore.ts"
 import { type Failure, NotFound } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
 import { Models } from "../model/Models.ts"
@@ -77,11 +78,20 @@ const resumedAtOnce = 1000
 export const layer: Layer.Layer<
   Agents,
   never,
-  AgentRunner | AgentRunStore | AgentStore | Connectors | Models | SecureRandom.SecureRandom | TriggerStore | UseCase
+  | AgentRunner
+  | AgentRunStore
+  | AgentStore
+  | Connectors
+  | ConnectorStore
+  | Models
+  | SecureRandom.SecureRandom
+  | TriggerStore
+  | UseCase
 > = Layer.effect(
   Agents,
   Effect.gen(function* () {
     const connectors = yield* Connectors
+    const connectorStore = yield* ConnectorStore
     const models = yield* Models
     const random = yield* SecureRandom.SecureRandom
     const runner = yield* AgentRunner
@@ -91,14 +101,20 @@ export const layer: Layer.Layer<
     const useCase = yield* UseCase
     const nextId = Effect.provideService(Uuid.next, SecureRandom.SecureRandom, random)
 
-    const usable = (principal: Principal) =>
-      Effect.map(connectors.usableBy(principal, undefined), (found) => found.map(({ id }) => id))
+    /** The connectors of the organization that a principal may not use. One that was removed keeps nobody out. */
+    const lackingOf = Effect.fnUntraced(function* (principal: Principal) {
+      const usable = new Set((yield* connectors.usableBy(principal, undefined)).map(({ id }) => id))
+      const existing = yield* connectorStore.list(principal.organizationId)
+      return existing.flatMap(({ connector: { id } }) => (usable.has(id) ? [] : [id]))
+    })
 
     const find = Effect.fnUntraced(function* (principal: Principal, id: AgentId, action: AgentPolicy.AgentAction) {
       const found = yield* store.get(principal.organizationId, id)
       if (Option.isNone(found)) return yield* new NotFound({ message: "agent not found" })
       const now = yield* DateTime.now
-      yield* enforce(AgentPolicy.may(principal, action, found.value, yield* usable(principal), now))
+      const lacking = yield* lackingOf(principal)
+      const open = found.value.connectorIds.filter((one) => !lacking.includes(one))
+      yield* enforce(AgentPolicy.may(principal, action, found.value, open, now))
       return found.value
     })
 
@@ -140,7 +156,7 @@ export const layer: Layer.Layer<
         return yield* useCase.read({ action: "list", target: { type: "agent" } }, (reader) =>
           Effect.gen(function* () {
             yield* enforce(requires(reader, "agent:read"))
-            return yield* store.list({ ...page, reader, now: yield* DateTime.now, usable: yield* usable(reader) })
+            return yield* store.list({ ...page, reader, now: yield* DateTime.now, lacking: yield* lackingOf(reader) })
           })
         )
       }),

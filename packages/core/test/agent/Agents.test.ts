@@ -12,6 +12,7 @@ import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { Chats } from "@castellan/core/chat/Chats"
 import { ChatStore } from "@castellan/core/chat/ChatStore"
 import { ConnectorId } from "@castellan/core/connector/Connector"
+import { ConnectorStore } from "@castellan/core/connector/ConnectorStore"
 import { ModelId } from "@castellan/core/model/Model"
 import * as AutomationSample from "@castellan/testing/fixture/AutomationSample"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
@@ -131,6 +132,29 @@ describe("Agents", () => {
       const reader = yield* Fixture.someone(tenant, { roles: [reading] })
       assert.strictEqual((yield* as(reader)(agents.list(page))).totalCount, 0)
       assert.strictEqual((yield* as(admin)(agents.list(page))).totalCount, 2)
+    }).pipe(Effect.provide(world))
+  )
+
+  it.effect("an agent whose connector was removed is there still for whoever may mend or delete it", () =>
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const tenant = yield* Fixture.tenant()
+      const admin = Fixture.adminOf(tenant)
+      yield* Fixture.connector(tenant.organizationId)
+      const agent = yield* created(admin, { ...definition, connectorIds: [1] })
+      const trigger = yield* triggerOf(admin, agent)
+      yield* ConnectorStore.use((store) => store.remove(tenant.organizationId, ConnectorId.make(1)))
+      assert.strictEqual((yield* as(admin)(agents.list(page))).totalCount, 1)
+      assert.deepStrictEqual((yield* as(admin)(agents.get(agent.id))).connectorIds, [ConnectorId.make(1)])
+      // It does not run with other connectors instead.
+      yield* as(admin)(agents.trigger(trigger.id, {}))
+      const run = yield* ended(admin, agent)
+      assert.strictEqual(
+        run.status._tag === "Failed" ? run.status.error : run.status._tag,
+        "permission denied: connector 1 is not available to you"
+      )
+      const mended = yield* as(admin)(agents.update(agent.id, { connectorIds: [] }))
+      assert.deepStrictEqual(mended.connectorIds, [])
     }).pipe(Effect.provide(world))
   )
 

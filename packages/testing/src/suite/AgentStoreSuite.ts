@@ -24,9 +24,9 @@ export const suite = <E>(name: string, layer: Layer.Layer<AgentStore, E>): void 
     const kept = (maker: Principal, given?: AutomationSample.AgentOptions) =>
       Effect.tap(AutomationSample.agent(maker, given), (made) => AgentStore.use((store) => store.save(made)))
 
-    const listed = (reader: Principal, more: Partial<Omit<AgentQuery, "usable">> & { usable?: Array<number> } = {}) =>
+    const listed = (reader: Principal, more: Partial<Omit<AgentQuery, "lacking">> & { lacking?: Array<number> } = {}) =>
       Effect.gen(function* () {
-        const { usable = [], ...page } = more
+        const { lacking = [], ...page } = more
         const found = yield* AgentStore.use((store) =>
           store.list({
             reader,
@@ -34,7 +34,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<AgentStore, E>): void 
             limit: 100,
             offset: 0,
             ...page,
-            usable: usable.map((id) => ConnectorId.make(id))
+            lacking: lacking.map((id) => ConnectorId.make(id))
           })
         )
         return { names: found.items.map((agent) => agent.name), totalCount: found.totalCount }
@@ -60,7 +60,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<AgentStore, E>): void 
       })
     )
 
-    it.effect("lists what the reader may read and has every connector of", () =>
+    it.effect("lists what the reader may read and lacks no connector of", () =>
       Effect.gen(function* () {
         const reader = yield* newReader
         const other = yield* Sample.principal(reader.organizationId)
@@ -69,9 +69,9 @@ export const suite = <E>(name: string, layer: Layer.Layer<AgentStore, E>): void 
         yield* kept(other, { name: "both", connectorIds: [1, 2], access: Sample.everyone })
         yield* kept(other, { name: "hidden" })
         yield* kept(yield* newReader, { name: "foreign", access: Sample.everyone })
-        assert.deepStrictEqual(yield* listed(reader), { names: ["none"], totalCount: 1 })
-        assert.deepStrictEqual(yield* listed(reader, { usable: [1] }), { names: ["none", "one"], totalCount: 2 })
-        assert.deepStrictEqual(yield* listed(reader, { usable: [2, 3, 1] }), {
+        assert.deepStrictEqual(yield* listed(reader, { lacking: [2, 1] }), { names: ["none"], totalCount: 1 })
+        assert.deepStrictEqual(yield* listed(reader, { lacking: [3, 2] }), { names: ["none", "one"], totalCount: 2 })
+        assert.deepStrictEqual(yield* listed(reader, { lacking: [3] }), {
           names: ["both", "none", "one"],
           totalCount: 3
         })
@@ -88,7 +88,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<AgentStore, E>): void 
           .map((agent) => agent.id)
         const paged: Array<string> = []
         for (const offset of [0, 2, 4]) {
-          const page = yield* store.list({ reader, now: yield* DateTime.now, usable: [], limit: 2, offset })
+          const page = yield* store.list({ reader, now: yield* DateTime.now, lacking: [], limit: 2, offset })
           assert.strictEqual(page.totalCount, 5)
           paged.push(...page.items.map((agent) => agent.id))
         }
