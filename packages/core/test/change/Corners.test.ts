@@ -77,6 +77,12 @@ describe("Approvals", () => {
     assert.strictEqual(of.merge(both).reason, "approved")
   })
 
+  it("where no rule governs, an author's own approval is counted like any other", () => {
+    const of = world(folderPolicy("x", { owners: everybody, authorRoles: ["finance"] }))
+    const { furthest } = of.standing(change({ by: "ana", paths: ["x/1"], approvedBy: ["ana", "bob"] }))
+    assert.deepStrictEqual([furthest.governed, furthest.required, furthest.approvers.length], [false, 0, 2])
+  })
+
   it("of folders that are equally far, the one that asks for most is shown, wherever it stands", () => {
     const of = world(
       folderPolicy("a", { owners: everybody, requiredApprovals: 2 }),
