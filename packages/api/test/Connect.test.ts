@@ -5,6 +5,7 @@ import { Internal } from "@castellan/api/error/ErrorEnvelope"
 import { InternalConnect } from "@castellan/api/rpc/ConnectError"
 import * as ConnectError from "@castellan/api/rpc/ConnectError"
 import * as ConnectProtocol from "@castellan/api/rpc/ConnectProtocol"
+import { TriggerAgentRequest } from "@castellan/api/rpc/RpcWire"
 import { PublicRpcGroup, RpcGroup } from "@castellan/api/rpc/RpcGroup"
 import { WebhookGroup } from "@castellan/api/rpc/WebhookGroup"
 import { AgentRunId } from "@castellan/core/agent/AgentRun"
@@ -13,7 +14,7 @@ import { AppId } from "@castellan/core/app/App"
 import { ApiKeyId } from "@castellan/core/apikey/ApiKey"
 import * as Failure from "@castellan/core/error/Failure"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Redacted, Schema } from "effect"
+import { DateTime, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiMiddleware } from "effect/http-api"
 import * as Domain from "./fixture/Domain.ts"
@@ -153,6 +154,7 @@ describe("an operation of the Connect protocol", () => {
   )
 
   const tooLarge = { text: "x".repeat(16_384 - '{"text":""}'.length + 1) }
+  const nested = (lists: number): unknown => ({ a: JSON.parse(`${"[".repeat(lists)}${"]".repeat(lists)}`) })
   const { "connect-protocol-version": _, ...withoutVersion } = webhookHeaders
   it.effect.each<readonly [string, unknown, Readonly<Record<string, string>>, string]>([
     ["without its version", { triggerId }, withoutVersion, "connect-protocol-version: "],
@@ -171,6 +173,12 @@ describe("an operation of the Connect protocol", () => {
       { triggerId, payload: tooLarge },
       webhookHeaders,
       "payload: must be at most 16,384 bytes as JSON"
+    ],
+    [
+      "with a payload in which more than 256 things lie in one another",
+      { triggerId, payload: nested(256) },
+      webhookHeaders,
+      "payload: must not be nested more than 256 deep"
     ]
   ])("%s is an invalid argument", ([, body, headers, expected]) =>
     Effect.gen(function* () {
@@ -189,6 +197,11 @@ describe("an operation of the Connect protocol", () => {
       assert.strictEqual((yield* send(webhook, { triggerId, payload: wide }, webhookHeaders)).status, 400)
     })
   )
+
+  it.each([300, 20_000, 400_000])("refuses a payload of %d lists in one another, however deep", (lists) => {
+    const decoded = Schema.decodeUnknownResult(TriggerAgentRequest)({ triggerId, payload: nested(lists) })
+    assert.isTrue(Result.isFailure(decoded))
+  })
 
   it.effect("asks for its own credential", () =>
     Effect.gen(function* () {

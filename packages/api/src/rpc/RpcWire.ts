@@ -3,7 +3,7 @@
  *
  * Source: api-v2.md "Agent webhook", "RPC surface"; decisions.md §9.
  */
-import { maximumBytes, textOf } from "@castellan/core/agent/AgentPayload"
+import { isTooDeep, maximumBytes, maximumDepth, textOf } from "@castellan/core/agent/AgentPayload"
 import { type AgentRun, AgentRunId } from "@castellan/core/agent/AgentRun"
 import { TriggerId } from "@castellan/core/agent/Trigger"
 import { type App, AppId } from "@castellan/core/app/App"
@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import { count, text, timestamp, uuid } from "../wire/WireValue.ts"
 
 const payloadRule = "must be a JSON object"
+const payloadDepthRule = `must not be nested more than ${maximumDepth} deep`
 const payloadSizeRule = `must be at most ${maximumBytes.toLocaleString("en-US")} bytes as JSON`
 
 /** Which agent to start, and with what. */
@@ -20,6 +21,8 @@ export const TriggerAgentRequest = Schema.Struct({
     Schema.Record(Schema.String, Schema.Json)
       .annotate({ message: payloadRule, description: "Context for the run, at most 16,384 bytes as JSON" })
       .check(
+        // First, and the last where it fails: what comes after it goes through the payload by recursion.
+        Schema.makeFilter((payload) => !isTooDeep(payload), { message: payloadDepthRule }).abort(),
         Schema.makeFilter((payload) => new TextEncoder().encode(textOf(payload)).byteLength <= maximumBytes, {
           message: payloadSizeRule
         })

@@ -35,7 +35,7 @@ const bytesOf = (text: string): number => {
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null
 
 /** Whether something is nested deeper than a payload may be; told without recursion. */
-const isTooDeep = (sent: unknown): boolean => {
+export const isTooDeep = (sent: unknown): boolean => {
   let level = [sent].filter(isNested)
   for (let depth = 0; depth < maximumDepth && level.length > 0; depth++) {
     level = level.flatMap((value) => Object.values(value).filter(isNested))
