@@ -11,6 +11,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { CurrentPrincipal, Principal } from "../access/Principal.ts"
@@ -133,12 +134,14 @@ export const layer: Layer.Layer<
         queued: PlaybookRun
       ) => Effect.Effect<{ readonly fired: Fired; readonly entries: ReadonlyArray<AuditEntry> }, E>
     ) =>
-      useCase.run({ action: "run", target: target(due) }, (principal) =>
+      useCase.run({ action: "run", target: target(due) }, () =>
         Effect.gen(function* () {
           const nothing = { answer: Option.none<Fired>(), entries: [] }
           const current = yield* store.get(due.organizationId, due.playbookId)
           if (Option.isNone(current) || DateTime.isGreaterThan(current.value.nextDueAt, now)) return nothing
           const schedule = current.value
+          // Changed since it was found due: it runs for whoever changed it, in the next round.
+          if (!Equal.equals(schedule.mandate, due.mandate)) return nothing
           const playbook = yield* playbooks.get(schedule.organizationId, schedule.playbookId)
           const inForce = Option.isSome(playbook) && playbook.value.status._tag === "Deployed"
           const next = inForce ? fired(schedule, now) : Option.none()
@@ -146,7 +149,7 @@ export const layer: Layer.Layer<
             ? store.save(next.value)
             : store.remove(schedule.organizationId, schedule.playbookId)
           if (!inForce) return nothing
-          const queued = yield* queuedFor(schedule, principal, playbook.value.configuration)
+          const queued = yield* queuedFor(schedule, yield* actingFor(schedule), playbook.value.configuration)
           // Before anything is asked: a due time that has its run already must not leave a chat that nobody runs.
           if (!(yield* runs.open(queued))) return nothing
           const begun = yield* begin(queued)

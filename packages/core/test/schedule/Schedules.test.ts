@@ -127,6 +127,38 @@ describe("Schedules.fireDue", () => {
     }).pipe(Effect.provide(world()))
   )
 
+  it.effect(
+    "a prompt that was changed while a server was about to fire does not run with the authority of before",
+    () =>
+      Effect.gen(function* () {
+        const tenant = yield* Fixture.tenant()
+        const admin = Fixture.adminOf(tenant)
+        const writer = yield* Fixture.role(tenant.organizationId, { permissions: ["playbook:read", "playbook:write"] })
+        const editor = yield* Fixture.someone(tenant, { roles: [writer], fullMemberAccess: true })
+        const playbook = yield* deployed(admin, "0 8 * * *")
+        const shared = [{ grantee: Grantee.cases.Member.make({ id: editor.memberId }), accessType: "editor" as const }]
+        const plays = yield* PlaybookStore
+        const now = Option.getOrThrow(yield* plays.get(tenant.organizationId, playbook.id))
+        yield* plays.save(new Playbook({ ...now, access: { ...now.access, grants: shared } }))
+        const store = yield* ScheduleStore
+        const seen = yield* store.due(at("1970-01-01T08:00:00Z"), 10)
+        yield* TestClock.setTime(DateTime.toEpochMillis(at("1970-01-01T08:00:00Z")))
+        yield* Playbooks.use((playbooks) => as(editor)(playbooks.update(playbook.id, { prompt: "Mine." })))
+        const late = SchedulesModule.layer.pipe(
+          Layer.provide(Layer.succeed(ScheduleStore, { ...store, due: () => Effect.succeed(seen) }))
+        )
+        const round = yield* Schedules.use((schedules) => schedules.fireDue(at("1970-01-01T08:00:00Z"))).pipe(
+          Effect.provide(Layer.fresh(late))
+        )
+        assert.deepStrictEqual(round.runs, [])
+        // It is still due, and whoever changed it has no leave to run it.
+        assert.strictEqual(yield* fireAt("1970-01-01T08:00:01Z"), 1)
+        const [run] = (yield* runsOf(admin, playbook.id)).items
+        assert.strictEqual(run?.run.principal.memberId, editor.memberId)
+        assert.strictEqual(run?.run.status._tag, "Failed")
+      }).pipe(Effect.provide(world()))
+  )
+
   it.effect("fires once on return for all the due times that were missed", () =>
     Effect.gen(function* () {
       const admin = Fixture.adminOf(yield* Fixture.tenant())
