@@ -83,23 +83,32 @@ export const governs = (
   return mayHold(reviewed.author, roles, population) || mayHold(reviewed.pusher, roles, population)
 }
 
+const noMembers: ReadonlySet<MemberId> = new Set()
+
 /** Why an approver is no other person than the author. */
 type SameHand = "unattributed" | "self_approval" | "controlled_by_author"
 
-/** Why an approver is no other person than the author, or undefined where it is one. */
+/**
+ * Why an approver is no other person than the author, or undefined where it is one. Two accounts in one person's hands
+ * are no two people either; that person is another one than an account of theirs, and may review what it wrote.
+ */
 const sameHand = (
   reviewed: Pick<Reviewed, "author" | "pusher">,
-  approver: Pick<LiveMember, "memberId" | "controllers">
+  approver: Pick<LiveMember, "memberId" | "controllers">,
+  population: Population
 ): SameHand | undefined => {
   const author = attributed(reviewed.author)
   const pusher = attributed(reviewed.pusher)
   if (author === undefined || pusher === undefined) return "unattributed"
   if (approver.memberId === author || approver.memberId === pusher) return "self_approval"
-  if (approver.controllers.has(author) || approver.controllers.has(pusher)) return "controlled_by_author"
+  for (const writer of [author, pusher]) {
+    if (approver.controllers.has(writer)) return "controlled_by_author"
+    for (const one of population.member(writer)?.controllers ?? noMembers) {
+      if (approver.controllers.has(one)) return "controlled_by_author"
+    }
+  }
   return undefined
 }
-
-const noMembers: ReadonlySet<MemberId> = new Set()
 
 /** The members who are no other person than the author; undefined where that could be anybody. */
 const ownHands = (
@@ -111,7 +120,7 @@ const ownHands = (
   if (author === undefined || pusher === undefined) return undefined
   const found = new Set([author, pusher])
   for (const account of population.serviceAccounts) {
-    if (sameHand(reviewed, account) !== undefined) found.add(account.memberId)
+    if (sameHand(reviewed, account, population) !== undefined) found.add(account.memberId)
   }
   return found
 }
@@ -207,7 +216,7 @@ const decideDistinct = (
   situation: Situation,
   approver: Pick<LiveMember, "memberId" | "controllers">
 ): Deny | undefined => {
-  const reason = sameHand(reviewed, approver)
+  const reason = sameHand(reviewed, approver, situation.population)
   if (reason === undefined) return undefined
   const strict = byFolder(situation.tree, reviewed.paths).find(
     ([folder]) => folder.terms.distinctApprovers && governs(folder, reviewed, situation.population)

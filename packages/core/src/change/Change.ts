@@ -14,6 +14,7 @@ import { CommitId } from "../library/ObjectId.ts"
 import { MemberId } from "../member/Member.ts"
 import { OrganizationId } from "../organization/Organization.ts"
 import { RoleId } from "../role/Role.ts"
+import { isOneLine } from "../text/OneLine.ts"
 
 /** A change's id. */
 export const ChangeId = Uuid.pipe(Schema.brand("ChangeId"))
@@ -29,6 +30,7 @@ export const titleLength = 50
 /** A change's title: something visible, and no longer than {@link titleLength} code points. */
 export const ChangeTitle = Schema.String.check(
   Schema.makeFilter((title: string) => title.trim() !== "" || "a title that is not empty"),
+  Schema.makeFilter((title: string) => isOneLine(title) || "one line without control or text-direction characters"),
   Schema.makeFilter((title: string) => Array.from(title).length <= titleLength || `at most ${titleLength} characters`)
 ).pipe(Schema.brand("ChangeTitle"))
 export type ChangeTitle = typeof ChangeTitle.Type

@@ -13,7 +13,7 @@ import { allow, type Decision, deny } from "../access/Decision.ts"
 import { requires } from "../access/PermissionPolicy.ts"
 import type { Principal } from "../access/Principal.ts"
 import { decideAll, type Holder, holderOf, owns } from "../folderpolicy/OwnersPolicy.ts"
-import { byFolder, type PolicyTree } from "../folderpolicy/PolicyTree.ts"
+import type { PolicyTree } from "../folderpolicy/PolicyTree.ts"
 import type { MemberId } from "../member/Member.ts"
 import type { Permission } from "../role/Permission.ts"
 import { decideApproval, type Reviewed, type Situation } from "./ApprovalPolicy.ts"
@@ -30,7 +30,7 @@ export interface Concerned {
  * Whether a principal is the author. A key that speaks for an end user is not the author of what its member wrote for
  * another one.
  */
-const isAuthor = (principal: Principal, { author }: Concerned): boolean =>
+export const isAuthor = (principal: Principal, { author }: Concerned): boolean =>
   author._tag === "Member" &&
   author.memberId === principal.memberId &&
   (!principal.restricted ||
@@ -42,7 +42,7 @@ const isAuthor = (principal: Principal, { author }: Concerned): boolean =>
 export const visible = (tree: PolicyTree, principal: Principal, change: Concerned): boolean => {
   if (principal.isAdmin || isAuthor(principal, change)) return true
   const holder = holderOf(principal)
-  return byFolder(tree, change.paths).some(([folder]) => owns(folder, holder))
+  return change.paths.some((path) => owns(tree.governing(path), holder))
 }
 
 /** The paths that one file of a changeset is about: both ends of a rename. */

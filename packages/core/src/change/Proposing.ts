@@ -32,7 +32,7 @@ import { unresolved } from "../library/Unresolved.ts"
 import { standing } from "./ApprovalPolicy.ts"
 import { decideAutoApproval } from "./AutoApprovalPolicy.ts"
 import { Attribution, Change, ChangeId, ChangeNumber, type Changeset, ChangeTitle } from "./Change.ts"
-import { decideRevise, reviewedOf } from "./ChangePolicy.ts"
+import { decideRevise, isAuthor, reviewedOf } from "./ChangePolicy.ts"
 import { allowed, entry } from "./ChangeRecord.ts"
 import { advance, ChangeEvent, outcomeOf, transition } from "./ChangeState.ts"
 import type { ChangeStore } from "./ChangeStore.ts"
@@ -85,7 +85,7 @@ const isCommit = Schema.is(CommitId)
 const titleOf = ({ title }: Proposal): Result.Result<ChangeTitle | undefined, InvalidRequest> =>
   title === undefined || isTitle(title)
     ? Result.succeed(title)
-    : Result.fail(invalid("title: must have 1 to 50 characters"))
+    : Result.fail(invalid("title: must be one line of 1 to 50 characters, without control characters"))
 
 /** What a new change says in words. */
 const firstWords = (
@@ -132,8 +132,7 @@ export const make = ({ library, merging, nextId, situations, store, versions }: 
     return Option.isSome(found) ? found.value : yield* new NotFound({ message: "change not found" })
   })
 
-  const baseOf = Effect.fnUntraced(function* (principal: Principal, base: string | undefined) {
-    const head = yield* merging.head(principal.organizationId)
+  const baseOf = Effect.fnUntraced(function* (principal: Principal, base: string | undefined, head: Version) {
     if (base === undefined) return head
     const found = isCommit(base) ? yield* versions.version(principal.organizationId, base) : Option.none()
     return Option.isSome(found) ? found.value : yield* invalid("base: is no version of the library")
@@ -180,9 +179,12 @@ export const make = ({ library, merging, nextId, situations, store, versions }: 
       const event = ChangeEvent.cases.Revise.make({ outcome: outcomeOf(true, []) })
       yield* allowed(transition(existing.status, event, at))
     }
-    const base = yield* baseOf(principal, proposal.base)
+    const head = yield* merging.head(organizationId)
+    const base = yield* baseOf(principal, proposal.base, head)
     const holder = OwnersPolicy.holderOf(principal)
-    yield* enforce(OwnersPolicy.decideAll(situation.tree, holder, replaced(base.tree, parsed.edits)))
+    // Of the live version as well: what came there since would be told by whether the edits conflict with it.
+    const there = [base, head].flatMap(({ tree }) => replaced(tree, parsed.edits))
+    yield* enforce(OwnersPolicy.decideAll(situation.tree, holder, there))
     const { all, files, tree } = yield* changed(principal, base.tree, parsed)
 
     const id = existing?.id ?? ChangeId.make(yield* nextId)
@@ -218,7 +220,9 @@ export const make = ({ library, merging, nextId, situations, store, versions }: 
           .trimEnd()
       )
     }
-    const outcome = outcomeOf(proposal.draft, attempt.conflicts)
+    // A draft is made ready by its author alone (decisions.md §8, "Submit"), and no revision of another's does it.
+    const staysDraft = existing?.status._tag === "Draft" && !isAuthor(principal, { author: existing.author, paths: [] })
+    const outcome = outcomeOf(proposal.draft || staysDraft, attempt.conflicts)
 
     let change: Change
     if (existing === undefined) {

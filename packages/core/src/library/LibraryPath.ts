@@ -10,6 +10,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../text/Excerpt.ts"
+import { hasControl } from "../text/OneLine.ts"
 import { utf8Length } from "../text/Utf8.ts"
 import { isGitName } from "./GitName.ts"
 
@@ -59,8 +60,6 @@ export class PathRefusal extends Schema.TaggedError<PathRefusal>()("PathRefusal"
   }
 }
 
-// Bidirectional overrides show a reviewer another name than the one that is approved.
-const control = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
 const surrogate = /\p{Cs}/u
 
 const segmentRule = (segment: string): PathRule | undefined => {
@@ -75,7 +74,7 @@ const segmentRule = (segment: string): PathRule | undefined => {
 const brokenRule = (text: string): PathRule | undefined => {
   if (text === "") return "Empty"
   if (surrogate.test(text)) return "Surrogate"
-  if (control.test(text)) return "Control"
+  if (hasControl(text)) return "Control"
   if (text.includes("\\")) return "Backslash"
   if (text.startsWith("/")) return "Absolute"
   if (utf8Length(text) > maxPathBytes) return "TooLong"

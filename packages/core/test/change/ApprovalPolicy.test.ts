@@ -19,10 +19,11 @@ const members = {
   bot: { roles: ["member"], serviceAccountOf: ["ana"] },
   /** Minted by a key that ana's own service account minted. */
   botOfBot: { roles: ["member"], serviceAccountOf: ["bot"] },
-  otherBot: { roles: ["member"], serviceAccountOf: ["boss"] }
+  otherBot: { roles: ["member"], serviceAccountOf: ["boss"] },
+  secondBot: { roles: ["member"], serviceAccountOf: ["ana"] }
 }
 
-const everybody = { members: ["ana", "bob", "cleo", "bot", "botOfBot", "otherBot"] }
+const everybody = { members: ["ana", "bob", "cleo", "bot", "botOfBot", "otherBot", "secondBot"] }
 
 const organization = (...policies: NonNullable<PolicyWorldOptions["policies"]>) =>
   policyWorld({ roles, members, policies })
@@ -84,6 +85,24 @@ describe("Approvals", () => {
     ],
     ["A5 nor one whose key that one minted", [docs()], (of) => of.approve("botOfBot", byAna), "controlled_by_author"],
     ["A5 but a service account of somebody else", [docs()], (of) => of.approve("otherBot", byAna), "ownership"],
+    [
+      "A5 nor one of two accounts in the same hands what the other wrote",
+      [docs()],
+      (of) => of.approve("secondBot", change({ by: "bot", paths: page })),
+      "controlled_by_author"
+    ],
+    [
+      "A5 nor does that count at the merge",
+      [docs()],
+      (of) => of.merge(change({ by: "bot", paths: page, approvedBy: ["secondBot"] })),
+      "approvals_missing"
+    ],
+    [
+      "A5 but whoever set an account up reviews what it wrote",
+      [docs()],
+      (of) => of.approve("ana", change({ by: "bot", paths: page })),
+      "ownership"
+    ],
     [
       "A5 where it does not matter, the author's own may",
       [docs({ distinctApprovers: false })],

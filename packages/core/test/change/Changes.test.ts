@@ -3,7 +3,6 @@ import { AuditStore } from "@castellan/core/audit/AuditStore"
 import * as Changes from "@castellan/core/change/Changes"
 import { FolderPolicies } from "@castellan/core/folderpolicy/FolderPolicies"
 import { LibraryStore } from "@castellan/core/library/LibraryStore"
-import * as Tree from "@castellan/core/library/Tree"
 import { OntologyStore } from "@castellan/core/ontology/OntologyStore"
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Option, Result } from "effect"
@@ -478,6 +477,9 @@ it.layer(Review.layer)("Proposing", (it) => {
       assert.strictEqual(yield* named("é".repeat(49) + "😀"), "ok")
       assert.strictEqual(yield* named("😀".repeat(51)), "invalid_request")
       assert.strictEqual(yield* named("  "), "invalid_request")
+      for (const shown of ["two\nlines", "a\0b", "half a pair \ud83d", "turned \u202e round"]) {
+        assert.strictEqual(yield* named(shown), "invalid_request", JSON.stringify(shown))
+      }
       const changes = yield* Changes.Changes
       const staged = [{ _tag: "Delete", path: "docs/page.md" }] as const
       const nameless = changes.propose({ staged, draft: false, description: "x" }).pipe(as(ana))
@@ -487,6 +489,17 @@ it.layer(Review.layer)("Proposing", (it) => {
       const first = yield* propose(ana, page, { title: "First" })
       const revised = yield* propose(ana, page, { changeNumber: first.change.number, description: "Another" })
       assert.deepStrictEqual([revised.change.title, revised.change.description], [first.change.title, "Another"])
+    })
+  )
+
+  it.effect("a draft stays one when another revises it: only its author makes it ready", () =>
+    Effect.gen(function* () {
+      const { ana, bob } = yield* withDocs()
+      const { change } = yield* propose(ana, page, { draft: true })
+      const byAnother = yield* propose(bob, page, { changeNumber: change.number })
+      assert.strictEqual(byAnother.change.status._tag, "Draft")
+      const byAuthor = yield* propose(ana, page, { changeNumber: change.number })
+      assert.strictEqual(byAuthor.change.status._tag, "Open")
     })
   )
 
@@ -604,15 +617,31 @@ it.layer(Review.layer)("Proposing", (it) => {
   it.effect("what is in conflict on a path of others is told without what they have there", () =>
     Effect.gen(function* () {
       const world = yield* withDocs()
-      const before = yield* propose(world.ana, page)
+      const change = yield* propose(world.ana, { write: { "secret/x": "mine\n" } })
       yield* published(world, { write: { "secret/x": "the secret\n" } })
-      const change = yield* propose(world.ana, { write: { "secret/x": "mine\n" } }, { base: before.changeset.base })
-      assert.strictEqual(change.change.status._tag, "Reserved")
-      assert.notInclude(JSON.stringify(change.conflicts), "the secret")
-      const rejected = yield* Review.textsOf(world.organizationId, change.rejected?.tree ?? Tree.empty)
-      assert.notInclude(JSON.stringify(rejected), "the secret")
-      assert.include(rejected["secret/x.rej"], "+mine")
+      assert.strictEqual(yield* codeOf(approve(world.boss, change)), "conflict")
+      const seen = yield* see(world.ana, change)
+      assert.strictEqual(seen.change.status._tag, "Reserved")
+      assert.isAbove(seen.conflicts.length, 0)
+      assert.notInclude(JSON.stringify(seen.conflicts), "the secret")
       assert.include(JSON.stringify((yield* see(world.boss, change)).conflicts), "the secret")
+    })
+  )
+
+  it.effect("O16 files that are hidden are not guessed by staging on a version in which they were not there yet", () =>
+    Effect.gen(function* () {
+      const { admin, boss, member, policy } = yield* Review.organization
+      const [ana, other] = [yield* member(), yield* admin]
+      yield* policy("docs", { members: [ana] })
+      yield* approve(other, yield* propose(boss, { write: { "docs/page.md": "one\n" } }))
+      const { id: base } = yield* Changes.Changes.use((changes) => changes.mount).pipe(as(ana))
+      yield* approve(other, yield* propose(boss, { write: { "secret/salary": "1000" } }))
+      for (const guess of ["900", "1000"]) {
+        const guessed = propose(ana, { write: { "secret/salary": guess } }, { base })
+        assert.strictEqual(yield* codeOf(guessed), "permission_denied", guess)
+      }
+      const edit = { write: { "docs/page.md": "two\n", "secret/new": "anybody may propose this" } }
+      assert.strictEqual(yield* codeOf(propose(ana, edit, { base })), "ok")
     })
   )
 

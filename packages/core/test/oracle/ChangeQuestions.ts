@@ -234,6 +234,10 @@ const liveOf = (library: LibraryFacts, member: string): LiveFacts | undefined =>
 const writersOf = (library: LibraryFacts, { author, pusher }: ChangeFacts): CedarValueJson => ({
   ...(author === undefined ? {} : { author: reference("Member", author.member) }),
   ...(pusher === undefined ? {} : { pusher: reference("Member", pusher.member) }),
+  hands: references(
+    "Member",
+    [author, pusher].flatMap((one) => (one === undefined ? [] : controllersOf(library, one.member)))
+  ),
   roles: references(
     "Role",
     [author, pusher].flatMap((one) =>
