@@ -225,6 +225,9 @@ export * as SandcastleWire from "./sandcastle/SandcastleWire.ts"
 /** The operations of sandcastles. */
 export * as SandcastlesGroup from "./sandcastle/SandcastlesGroup.ts"
 
+/** A file that is put into a sandcastle, as a form. */
+export * as UploadRequest from "./sandcastle/UploadRequest.ts"
+
 /** Session tokens on the wire. */
 export * as SessionWire from "./session/SessionWire.ts"
 

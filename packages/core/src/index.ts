@@ -39,6 +39,9 @@ export * as EffectiveRoles from "./access/EffectiveRoles.ts"
 /** A decision as a sentence for people: what was decided, why, and what that rested on. */
 export * as Explanation from "./access/Explanation.ts"
 
+/** A principal without the roles that its member no longer holds. */
+export * as HeldNow from "./access/HeldNow.ts"
+
 /** What a key is worth at a moment: nothing once it, or any key that it descends from, no longer works; else the roles that all of them have. */
 export * as KeyAuthority from "./access/KeyAuthority.ts"
 
@@ -842,6 +845,9 @@ export * as Count from "./text/Count.ts"
 
 /** The beginning of a text that may be long. */
 export * as Excerpt from "./text/Excerpt.ts"
+
+/** Texts that are shown as they are: on one line, and read in the order in which they are written. */
+export * as OneLine from "./text/OneLine.ts"
 
 /** Sizes of texts as UTF-8, counted without encoding them. */
 export * as Utf8 from "./text/Utf8.ts"
