@@ -120,7 +120,7 @@ describe("an exception", () => {
     const { autoApprove, principal } = organization(
       folderPolicy("docs", { owners: { roles: ["writers"] }, autoApprove: [globs] })
     )
-    const missing = { reason: "not_owned", facts: { paths: 1, missing: paths, missingCount: 1 } }
+    const missing = { reason: "not_owned" as const, facts: { paths: 1, missing: paths, missingCount: 1 } }
     const byAna = change({ by: "ana", paths })
     assert.strictEqual(autoApprove("ana", byAna).reason, "auto_approved")
     assert.deepStrictEqual(said(autoApprove(principal("ana", { throughKeyWith: ["member"] }), byAna)), missing)
