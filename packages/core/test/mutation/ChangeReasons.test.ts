@@ -3,6 +3,7 @@
  * first, the facts that they rested on, and what of a change somebody is shown.
  */
 import type { Decision } from "@castellan/core/access/Decision"
+import { standing } from "@castellan/core/change/ApprovalPolicy"
 import type { FilePatch } from "@castellan/core/change/Change"
 import { decideSubmit, shownFiles, visible } from "@castellan/core/change/ChangePolicy"
 import { change } from "@castellan/testing/policy/Change"
@@ -44,6 +45,12 @@ describe("the approvals of a change", () => {
       reason: "approvals_missing",
       facts: { folder: "/", approvals: 0, required: 1, population: 1, folders: 0 }
     })
+  })
+
+  it("count no path there, where there is none", () => {
+    const { situation } = organization(folderPolicy("docs", { owners: everybody }))
+    const { furthest } = standing(change({ by: "ana", paths: [] }), situation)
+    assert.deepStrictEqual([furthest.folder.path, furthest.paths], ["", 0])
   })
 
   it("A22 can never be enough in the first folder by name, of several", () => {
