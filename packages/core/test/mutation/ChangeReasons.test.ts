@@ -3,7 +3,7 @@
  * first, the facts that they rested on, and what of a change somebody is shown.
  */
 import type { Decision } from "@castellan/core/access/Decision"
-import { standing } from "@castellan/core/change/ApprovalPolicy"
+import * as ApprovalPolicy from "@castellan/core/change/ApprovalPolicy"
 import type { FilePatch } from "@castellan/core/change/Change"
 import { decideSubmit, shownFiles, visible } from "@castellan/core/change/ChangePolicy"
 import { change } from "@castellan/testing/policy/Change"
@@ -49,7 +49,7 @@ describe("the approvals of a change", () => {
 
   it("count no path there, where there is none", () => {
     const { situation } = organization(folderPolicy("docs", { owners: everybody }))
-    const { furthest } = standing(change({ by: "ana", paths: [] }), situation)
+    const { furthest } = ApprovalPolicy.standing(change({ by: "ana", paths: [] }), situation)
     assert.deepStrictEqual([furthest.folder.path, furthest.paths], ["", 0])
   })
 
