@@ -40,6 +40,7 @@ import * as ChatHandlers from "./chat/ChatHandlers.ts"
 import * as ConnectorHandlers from "./connector/ConnectorHandlers.ts"
 import { HttpLimits } from "./HttpLimits.ts"
 import * as ModelHandlers from "./model/ModelHandlers.ts"
+import * as PageTokens from "./page/PageTokens.ts"
 import * as ErrorResponse from "./request/ErrorResponse.ts"
 import * as RequestBoundary from "./request/RequestBoundary.ts"
 import * as RouteTable from "./request/RouteTable.ts"
@@ -52,7 +53,8 @@ import * as SystemHandlers from "./system/SystemHandlers.ts"
 /** How the service presents itself. */
 export interface CastellanHttpOptions {
   /**
-   * The key of signed asset addresses, at least 32 characters. Every server of a deployment needs the same.
+   * The key of signed asset addresses and of page tokens, at least 32 characters. Every server of a deployment needs
+   * the same.
    */
   readonly assetSecret: AssetSignature.AssetSignatureOptions["secret"]
   /**
@@ -147,6 +149,7 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
   ).pipe(
     Layer.provide(RunBroadcast.layer),
     Layer.provide(AssetSignature.layer(addresses(options))),
+    Layer.provide(PageTokens.layer({ secret: options.assetSecret })),
     Layer.provide(HttpServer.layerServices)
   )
 
