@@ -7,14 +7,35 @@ import { defineConfig } from "vitest/config"
 
 const ci = process.env["CI"] !== undefined
 
+/** Tests that need a real PostgreSQL, which is started for them. */
+const withDatabase = ["packages/postgres/test/**/*.test.ts", "**/test/**/*.database.test.ts"]
+
 export default defineConfig({
   test: {
-    include: [
-      "packages/*/test/**/*.test.ts",
-      "examples/*/test/**/*.test.ts",
-      "bench/test/**/*.test.ts",
-      "docs/test/**/*.test.ts",
-      "scripts/test/**/*.test.ts"
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "workspace",
+          include: [
+            "packages/*/test/**/*.test.ts",
+            "examples/*/test/**/*.test.ts",
+            "bench/test/**/*.test.ts",
+            "docs/test/**/*.test.ts",
+            "scripts/test/**/*.test.ts"
+          ],
+          exclude: ["**/node_modules/**", ...withDatabase]
+        }
+      },
+      {
+        extends: true,
+        test: {
+          name: "database",
+          include: withDatabase,
+          exclude: ["**/node_modules/**"],
+          globalSetup: "packages/postgres/test/support/PostgresServer.ts"
+        }
+      }
     ],
     pool: "forks",
     maxWorkers: 2,

