@@ -101,7 +101,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     { name: "PostgreSQL", url: `postgres://postgres:postgres@127.0.0.1:${port}` },
     ...(given === undefined ? [] : [{ name: "the given PostgreSQL", url: given.replace(/\/[^/]*$/, "") }])
   ]
-  for (const one of servers) await Effect.runPromise(prepare(one))
+  await Effect.runPromise(Effect.forEach(servers, prepare, { discard: true }))
   project.provide("postgresServers", servers)
   return async () => {
     await server.stop()
