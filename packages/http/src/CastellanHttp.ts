@@ -16,13 +16,24 @@
  *
  * Source: architecture.md §1; decisions.md §1.
  */
+import type { Accesses } from "@castellan/core/access/Accesses"
+import type { Agents } from "@castellan/core/agent/Agents"
+import type { Apps } from "@castellan/core/app/Apps"
 import type { Authentication } from "@castellan/core/access/Authentication"
+import type { ApiKeys } from "@castellan/core/apikey/ApiKeys"
 import type { AssetStore } from "@castellan/core/asset/AssetStore"
+import type { Changes } from "@castellan/core/change/Changes"
 import type { Chats } from "@castellan/core/chat/Chats"
 import type { Connectors } from "@castellan/core/connector/Connectors"
+import type { FolderPolicies } from "@castellan/core/folderpolicy/FolderPolicies"
 import type { Models } from "@castellan/core/model/Models"
+import type { Administration } from "@castellan/core/organization/Administration"
+import type { PlaybookExecution } from "@castellan/core/playbook/PlaybookExecution"
+import type { Playbooks } from "@castellan/core/playbook/Playbooks"
 import type { RowPolicies } from "@castellan/core/rowpolicy/RowPolicies"
 import type { RunLog } from "@castellan/core/run/RunLog"
+import type { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
+import type { Sessions } from "@castellan/core/session/Sessions"
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -33,22 +44,38 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
+import * as AccessHandlers from "./access/AccessHandlers.ts"
 import * as BearerAuthentication from "./access/BearerAuthentication.ts"
+import * as ApiKeyHandlers from "./apikey/ApiKeyHandlers.ts"
+import * as AgentHandlers from "./agent/AgentHandlers.ts"
+import * as AppHandlers from "./app/AppHandlers.ts"
 import * as AssetHandlers from "./asset/AssetHandlers.ts"
 import * as AssetSignature from "./asset/AssetSignature.ts"
+import * as AuditEventHandlers from "./audit/AuditEventHandlers.ts"
+import * as ChangeHandlers from "./change/ChangeHandlers.ts"
 import * as ChatHandlers from "./chat/ChatHandlers.ts"
 import * as ConnectorHandlers from "./connector/ConnectorHandlers.ts"
+import * as FolderPolicyHandlers from "./folderpolicy/FolderPolicyHandlers.ts"
 import { HttpLimits } from "./HttpLimits.ts"
+import * as MemberHandlers from "./member/MemberHandlers.ts"
 import * as ModelHandlers from "./model/ModelHandlers.ts"
+import * as OrganizationHandlers from "./organization/OrganizationHandlers.ts"
 import * as PageTokens from "./page/PageTokens.ts"
+import * as PageTokens from "./page/PageTokens.ts"
+import * as PlaybookHandlers from "./playbook/PlaybookHandlers.ts"
+import * as PublicUrl from "./PublicUrl.ts"
 import * as ErrorResponse from "./request/ErrorResponse.ts"
 import * as RequestBoundary from "./request/RequestBoundary.ts"
 import * as RouteTable from "./request/RouteTable.ts"
 import * as SchemaRefusals from "./request/SchemaRefusals.ts"
+import * as RoleHandlers from "./role/RoleHandlers.ts"
+import * as SessionHandlers from "./session/SessionHandlers.ts"
+import * as SandcastleHandlers from "./sandcastle/SandcastleHandlers.ts"
 import * as RunBroadcast from "./stream/RunBroadcast.ts"
 import { ServedApi } from "./ServedApi.ts"
 import * as ReferencePage from "./system/ReferencePage.ts"
 import * as SystemHandlers from "./system/SystemHandlers.ts"
+import * as UsageHandlers from "./usage/UsageHandlers.ts"
 
 /** How the service presents itself. */
 export interface CastellanHttpOptions {
@@ -79,17 +106,44 @@ export class CastellanHttp extends Context.Service<
 >()("@castellan/http/CastellanHttp") {}
 
 /** The use cases and ports of the core that the operations need. */
-export type Services = Authentication | AssetStore | Chats | Connectors | Models | RowPolicies | RunLog
+export type Services =
+  | Accesses
+  | Administration
+  | ApiKeys
+  | AssetStore
+  | Authentication
+  | Chats
+  | Connectors
+  | Models
+  | RowPolicies
+  | RunLog
+  | Sessions
 
 const routes = (options: CastellanHttpOptions) =>
   Layer.mergeAll(
     HttpApiBuilder.layer(ServedApi).pipe(
       Layer.provide([
+        AgentHandlers.layer,
+        AppHandlers.layer,
+        ChangeHandlers.layer,
         ChatHandlers.layer,
         ConnectorHandlers.layer,
+        FolderPolicyHandlers.layer,
         ModelHandlers.layer,
+        PlaybookHandlers.layer,
+        SandcastleHandlers.layer,
         AssetHandlers.layer,
         SystemHandlers.layer
+      ]),
+      Layer.provide([
+        AccessHandlers.layer,
+        ApiKeyHandlers.layer,
+        AuditEventHandlers.layer,
+        MemberHandlers.layer,
+        OrganizationHandlers.layer,
+        RoleHandlers.layer,
+        SessionHandlers.layer,
+        UsageHandlers.layer
       ]),
       Layer.provide([BearerAuthentication.layer, SchemaRefusals.layer])
     ),
@@ -149,6 +203,9 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
   ).pipe(
     Layer.provide(RunBroadcast.layer),
     Layer.provide(AssetSignature.layer(addresses(options))),
+    // One secret does for both: what is sealed names its purpose.
+    Layer.provide(PageTokens.layer({ secret: options.assetSecret })),
+    Layer.provide(Layer.succeed(PublicUrl.PublicUrl, PublicUrl.normalize(options.publicUrl))),
     Layer.provide(PageTokens.layer({ secret: options.assetSecret })),
     Layer.provide(HttpServer.layerServices)
   )
