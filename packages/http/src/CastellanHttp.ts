@@ -61,7 +61,6 @@ import * as MemberHandlers from "./member/MemberHandlers.ts"
 import * as ModelHandlers from "./model/ModelHandlers.ts"
 import * as OrganizationHandlers from "./organization/OrganizationHandlers.ts"
 import * as PageTokens from "./page/PageTokens.ts"
-import * as PageTokens from "./page/PageTokens.ts"
 import * as PlaybookHandlers from "./playbook/PlaybookHandlers.ts"
 import * as PublicUrl from "./PublicUrl.ts"
 import * as ErrorResponse from "./request/ErrorResponse.ts"
@@ -109,14 +108,21 @@ export class CastellanHttp extends Context.Service<
 export type Services =
   | Accesses
   | Administration
+  | Agents
   | ApiKeys
+  | Apps
   | AssetStore
   | Authentication
+  | Changes
   | Chats
   | Connectors
+  | FolderPolicies
   | Models
+  | PlaybookExecution
+  | Playbooks
   | RowPolicies
   | RunLog
+  | Sandcastles
   | Sessions
 
 const routes = (options: CastellanHttpOptions) =>
@@ -206,7 +212,6 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
     // One secret does for both: what is sealed names its purpose.
     Layer.provide(PageTokens.layer({ secret: options.assetSecret })),
     Layer.provide(Layer.succeed(PublicUrl.PublicUrl, PublicUrl.normalize(options.publicUrl))),
-    Layer.provide(PageTokens.layer({ secret: options.assetSecret })),
     Layer.provide(HttpServer.layerServices)
   )
 

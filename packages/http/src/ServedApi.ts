@@ -6,7 +6,9 @@
  * for the one when it has the other.
  */
 import { AccessGroup } from "@castellan/api/access/AccessGroup"
+import { AgentsGroup } from "@castellan/api/agent/AgentsGroup"
 import { Api } from "@castellan/api/Api"
+import { AppsGroup } from "@castellan/api/app/AppsGroup"
 import { ApiKeysGroup } from "@castellan/api/apikey/ApiKeysGroup"
 import { AssetsGroup } from "@castellan/api/asset/AssetsGroup"
 import { AuditEventsGroup } from "@castellan/api/audit/AuditEventsGroup"

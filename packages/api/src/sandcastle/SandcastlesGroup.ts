@@ -9,7 +9,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Authentication } from "../access/Authentication.ts"
 import { CreateLibraryChangeRequest, LibraryChangeWire, LibraryDiffWire } from "../change/LibraryChangeWire.ts"
-import { InvalidRequestError } from "../error/ErrorEnvelope.ts"
+import { ConflictError, ExecutionFailedError, InvalidRequestError } from "../error/ErrorEnvelope.ts"
 import { actErrors, listErrors, readErrors, runErrors, writeErrors } from "../error/OperationErrors.ts"
 import { SchemaErrors } from "../error/SchemaErrors.ts"
 import { operation, optionalBody, reportingInput } from "../wire/Operation.ts"
@@ -47,7 +47,7 @@ const fileParams = {
 const start = HttpApiEndpoint.post("start", "/", {
   payload: optionalBody(StartSandcastleRequest),
   success: StartedSandcastleWire.pipe(HttpApiSchema.status(201)),
-  error: writeErrors
+  error: [...writeErrors, ExecutionFailedError]
 }).annotateMerge(
   operation(
     "startSandcastle",
@@ -125,14 +125,14 @@ const listFiles = HttpApiEndpoint.get("listFiles", "/:id/files", {
   params,
   query: ListFilesQuery,
   success: SandcastleFileListWire,
-  error: readErrors
+  error: [...readErrors, ConflictError]
 }).annotateMerge(operation("listFiles", "List the files of a sandcastle", "What a folder of the sandcastle holds."))
 
 const uploadFile = HttpApiEndpoint.post("uploadFile", "/:id/files", {
   params,
   payload: UploadForm,
   success: SandcastleFileWire.pipe(HttpApiSchema.status(201)),
-  error: writeErrors
+  error: [...writeErrors, ExecutionFailedError]
 }).annotateMerge(
   operation("uploadFile", "Upload a file", "Puts a file into the sandcastle, in place of one that has its path.")
 )
@@ -140,7 +140,7 @@ const uploadFile = HttpApiEndpoint.post("uploadFile", "/:id/files", {
 const downloadFile = HttpApiEndpoint.get("downloadFile", "/:id/files/:path", {
   params: fileParams,
   success: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" }),
-  error: [InvalidRequestError, ...readErrors]
+  error: [InvalidRequestError, ...readErrors, ConflictError]
 }).annotateMerge(operation("downloadFile", "Download a file", "The bytes of a file of the sandcastle."))
 
 const deleteFile = HttpApiEndpoint.delete("deleteFile", "/:id/files/:path", {
@@ -165,7 +165,7 @@ const executions = HttpApiEndpoint.get("executions", "/:id/executions", {
 const libraryDiff = HttpApiEndpoint.get("libraryDiff", "/:id/library/diff", {
   params,
   success: LibraryDiffWire,
-  error: readErrors
+  error: [...readErrors, ConflictError]
 }).annotateMerge(
   operation("getLibraryDiff", "Get the edits of the library", "What was done to the library in the sandcastle.")
 )
