@@ -134,6 +134,12 @@ describe("Approvals", () => {
       "self_approval"
     ],
     [
+      "A10 nor may the author's own account then",
+      [docs()],
+      (of) => of.approve("bot", change({ by: "ana", pushedBy: "bob", paths: page })),
+      "controlled_by_author"
+    ],
+    [
       "A10 nor does the author then",
       [docs()],
       (of) => of.approve("ana", change({ by: "ana", pushedBy: "bob", paths: page })),
