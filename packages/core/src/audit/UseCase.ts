@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
 import { PermissionDenied } from "../error/Failure.ts"
+import { CurrentAttempt } from "../idempotency/CurrentAttempt.ts"
 import * as Uuid from "../identifier/Uuid.ts"
 import { Transaction } from "../transaction/Transaction.ts"
 import {
@@ -91,6 +92,8 @@ export const layer: Layer.Layer<UseCase, never, AuditStore | SecureRandom.Secure
           Effect.gen(function* () {
             const done = yield* body(principal)
             for (const entry of done.entries) yield* record(principal, entry, AuditOutcome.cases.Succeeded.make({}))
+            // With what it did, in one transaction: a request is never done twice.
+            yield* Effect.flatMap(CurrentAttempt, ({ commit }) => commit)
             return done.answer
           }).pipe(transaction.run, recordingRefusal(principal, attempt))
         ),

@@ -13,9 +13,14 @@ export interface MemoryTable<Key, Row> {
   /** Removes the row; nothing where there is none. */
   readonly remove: (key: Key) => Effect.Effect<void>
   readonly where: (predicate: (row: Row) => boolean) => Effect.Effect<ReadonlyArray<Row>>
-  /** Reads and writes in one step: what `change` answers with is returned, and its rows replace the old ones. */
+  /**
+   * Reads and writes in one step: what `change` answers with is returned, and its rows replace the old ones; a row that
+   * is `undefined` is removed.
+   */
   readonly modify: <A>(
-    change: (rows: ReadonlyMap<Key, Row>) => readonly [answer: A, changed: ReadonlyArray<readonly [Key, Row]>]
+    change: (
+      rows: ReadonlyMap<Key, Row>
+    ) => readonly [answer: A, changed: ReadonlyArray<readonly [key: Key, row: Row | undefined]>]
   ) => Effect.Effect<A>
 }
 
@@ -98,7 +103,7 @@ export const make = <Key, Row>(): Effect.Effect<MemoryTable<Key, Row>> =>
       modify: (change) =>
         use((view) => {
           const [answer, changed] = change(rows(view))
-          for (const [key, row] of changed) put(view, key, Option.some(row))
+          for (const [key, row] of changed) put(view, key, Option.fromUndefinedOr(row))
           return answer
         })
     }

@@ -15,12 +15,14 @@ import * as ConnectorStore from "../connector/ConnectorStore.ts"
 import * as DeliveryStore from "../delivery/DeliveryStore.ts"
 import * as FolderPolicyStore from "../folderpolicy/FolderPolicyStore.ts"
 import * as LibraryStore from "../library/LibraryStore.ts"
+import * as IdempotencyStore from "../idempotency/IdempotencyStore.ts"
 import * as MemberStore from "../member/MemberStore.ts"
 import * as ModelStore from "../model/ModelStore.ts"
 import * as OntologyStore from "../ontology/OntologyStore.ts"
 import * as OrganizationStore from "../organization/OrganizationStore.ts"
 import * as PlaybookRunStore from "../playbook/PlaybookRunStore.ts"
 import * as PlaybookStore from "../playbook/PlaybookStore.ts"
+import * as RateLimitStore from "../ratelimit/RateLimitStore.ts"
 import * as ReportStore from "../report/ReportStore.ts"
 import * as RoleStore from "../role/RoleStore.ts"
 import * as RowPolicyStore from "../rowpolicy/RowPolicyStore.ts"
@@ -50,6 +52,7 @@ export type Stores =
   | DeliveryStore.DeliveryStore
   | ExecutionStore.ExecutionStore
   | FolderPolicyStore.FolderPolicyStore
+  | IdempotencyStore.IdempotencyStore
   | LibraryStore.LibraryStore
   | MemberStore.MemberStore
   | ModelStore.ModelStore
@@ -57,6 +60,7 @@ export type Stores =
   | OrganizationStore.OrganizationStore
   | PlaybookRunStore.PlaybookRunStore
   | PlaybookStore.PlaybookStore
+  | RateLimitStore.RateLimitStore
   | ReportStore.ReportStore
   | RoleStore.RoleStore
   | RowPolicyStore.RowPolicyStore
@@ -84,6 +88,7 @@ export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
   DeliveryStore.layerMemory,
   ExecutionStore.layerMemory,
   FolderPolicyStore.layerMemory,
+  IdempotencyStore.layerMemory,
   LibraryStore.layerMemory,
   MemberStore.layerMemory,
   ModelStore.layerMemory,
@@ -91,6 +96,7 @@ export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
   OrganizationStore.layerMemory,
   PlaybookRunStore.layerMemory,
   PlaybookStore.layerMemory,
+  RateLimitStore.layerMemory,
   ReportStore.layerMemory,
   RoleStore.layerMemory,
   RowPolicyStore.layerMemory,
