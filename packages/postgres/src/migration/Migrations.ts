@@ -2,8 +2,9 @@
  * Every step of the database's schema, in order.
  */
 import { migration as scope } from "./internal/0001_scope.ts"
-import { migration as roles } from "./internal/0002_roles.ts"
+import { migration as organizations } from "./internal/0002_organizations.ts"
+import { migration as audit } from "./internal/0003_audit.ts"
 import type { Migration } from "./Migration.ts"
 
 /** The steps. */
-export const migrations: ReadonlyArray<Migration> = [scope, roles]
+export const migrations: ReadonlyArray<Migration> = [scope, organizations, audit]
