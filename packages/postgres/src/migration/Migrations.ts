@@ -4,7 +4,8 @@
 import { migration as scope } from "./internal/0001_scope.ts"
 import { migration as organizations } from "./internal/0002_organizations.ts"
 import { migration as audit } from "./internal/0003_audit.ts"
+import { migration as requests } from "./internal/0010_requests.ts"
 import type { Migration } from "./Migration.ts"
 
 /** The steps. */
-export const migrations: ReadonlyArray<Migration> = [scope, organizations, audit]
+export const migrations: ReadonlyArray<Migration> = [scope, organizations, audit, requests]
