@@ -20,6 +20,10 @@ export class OntologyStore extends Context.Service<
   }
 >()("@castellan/core/ontology/OntologyStore") {}
 
+/** Files in the order of their paths. */
+export const inOrder = (files: ReadonlyArray<OntologyFile>): ReadonlyArray<OntologyFile> =>
+  files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+
 /** Keeps ontology files in memory. */
 export const layerMemory: Layer.Layer<OntologyStore> = Layer.effect(
   OntologyStore,
@@ -27,11 +31,7 @@ export const layerMemory: Layer.Layer<OntologyStore> = Layer.effect(
     const table = yield* MemoryTable.make<OrganizationId, ReadonlyArray<OntologyFile>>()
     return OntologyStore.of({
       files: (organizationId) => Effect.map(table.get(organizationId), (files) => Option.getOrElse(files, () => [])),
-      replace: (organizationId, files) =>
-        table.set(
-          organizationId,
-          files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
-        )
+      replace: (organizationId, files) => table.set(organizationId, inOrder(files))
     })
   })
 )

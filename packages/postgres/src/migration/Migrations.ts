@@ -4,8 +4,10 @@
 import { migration as scope } from "./internal/0001_scope.ts"
 import { migration as organizations } from "./internal/0002_organizations.ts"
 import { migration as audit } from "./internal/0003_audit.ts"
+import { migration as library } from "./internal/0005_library.ts"
+import { migration as secrets } from "./internal/0006_secrets.ts"
 import { migration as requests } from "./internal/0010_requests.ts"
 import type { Migration } from "./Migration.ts"
 
 /** The steps. */
-export const migrations: ReadonlyArray<Migration> = [scope, organizations, audit, requests]
+export const migrations: ReadonlyArray<Migration> = [scope, organizations, audit, library, secrets, requests]
