@@ -6,8 +6,21 @@ import { migration as organizations } from "./internal/0002_organizations.ts"
 import { migration as audit } from "./internal/0003_audit.ts"
 import { migration as library } from "./internal/0005_library.ts"
 import { migration as secrets } from "./internal/0006_secrets.ts"
+import { migration as playbooks } from "./internal/0007_playbooks.ts"
+import { migration as agents } from "./internal/0008_agents.ts"
+import { migration as sandcastles } from "./internal/0009_sandcastles.ts"
 import { migration as requests } from "./internal/0010_requests.ts"
 import type { Migration } from "./Migration.ts"
 
 /** The steps. */
-export const migrations: ReadonlyArray<Migration> = [scope, organizations, audit, library, secrets, requests]
+export const migrations: ReadonlyArray<Migration> = [
+  scope,
+  organizations,
+  audit,
+  library,
+  secrets,
+  playbooks,
+  agents,
+  sandcastles,
+  requests
+]
