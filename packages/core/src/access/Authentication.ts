@@ -17,15 +17,13 @@ import * as ApiKeySecret from "../apikey/ApiKeySecret.ts"
 import { isUseNoted } from "../apikey/ApiKeyState.ts"
 import { ApiKeyStore } from "../apikey/ApiKeyStore.ts"
 import { Unauthenticated } from "../error/Failure.ts"
-import type { MemberId } from "../member/Member.ts"
-import { MemberStore } from "../member/MemberStore.ts"
-import type { OrganizationId } from "../organization/Organization.ts"
-import { RoleStore } from "../role/RoleStore.ts"
+import type { Member } from "../member/Member.ts"
 import { type Identity, IdentityTokens } from "../session/IdentityTokens.ts"
 import type { Session } from "../session/Session.ts"
 import { isInForce } from "../session/SessionPolicy.ts"
 import { SessionTokens } from "../session/SessionTokens.ts"
 import { asciiBytes } from "../text/AsciiBytes.ts"
+import { CredentialFacts } from "./CredentialFacts.ts"
 import * as EffectiveRoles from "./EffectiveRoles.ts"
 import * as KeyAuthority from "./KeyAuthority.ts"
 import { Principal } from "./Principal.ts"
@@ -79,112 +77,105 @@ export class Authentication extends Context.Service<
 const samePrincipal = (a: Principal, b: Principal): boolean =>
   a.organizationId === b.organizationId && a.memberId === b.memberId && Equal.equals(a.credential, b.credential)
 
-/** Authenticates by the stores of keys, members and roles, and the tokens of sessions and of the identity provider. */
-export const layer: Layer.Layer<
-  Authentication,
-  never,
-  ApiKeyStore | MemberStore | RoleStore | SessionTokens | Digest.Digest
-> = Layer.effect(
-  Authentication,
-  Effect.gen(function* () {
-    const keys = yield* ApiKeyStore
-    const members = yield* MemberStore
-    const roles = yield* RoleStore
-    const sessions = yield* SessionTokens
-    const identities = yield* IdentityTokens
-    const authorities = yield* KeyAuthority.make
-    const digest = yield* Digest.Digest
+/** Authenticates by what is kept of keys, members and roles, and the tokens of sessions and of the identity provider. */
+export const layer: Layer.Layer<Authentication, never, ApiKeyStore | CredentialFacts | SessionTokens | Digest.Digest> =
+  Layer.effect(
+    Authentication,
+    Effect.gen(function* () {
+      const keys = yield* ApiKeyStore
+      const facts = yield* CredentialFacts
+      const sessions = yield* SessionTokens
+      const identities = yield* IdentityTokens
+      const digest = yield* Digest.Digest
 
-    // Untraced, all of it: it is a part of every request, whose own span tells as much.
-    const byKey = Effect.fnUntraced(function* (value: Redacted.Redacted<string>) {
-      if (!ApiKeySecret.isWellFormed(Redacted.value(value))) return yield* malformed
-      const found = yield* keys.byHash(yield* hashWith(digest, value))
-      if (Option.isNone(found)) return yield* notFound
-      const now = yield* DateTime.now
-      const authority = yield* authorities.of(found.value, now)
-      if (Option.isNone(authority)) return yield* notFound
-      const { key, owner, roles: effective } = authority.value
-      if (isUseNoted(key, now)) yield* keys.used(key.organizationId, key.id, now)
-      return new Principal(
-        {
-          organizationId: key.organizationId,
-          memberId: key.owner,
-          roles: effective,
-          ...(key.clientMetadata === undefined ? {} : { clientMetadata: key.clientMetadata }),
-          restricted: !key.fullMemberAccess,
-          isSuperadmin: owner.standing === "superadmin",
-          credential: { _tag: "ApiKey", id: key.id, rotatedFrom: key.rotatedFrom }
-        },
-        // All of it comes from rows that were checked when they were made.
-        { disableChecks: true }
-      )
-    })
+      // Untraced, all of it: it is a part of every request, whose own span tells as much.
+      const byKey = Effect.fnUntraced(function* (value: Redacted.Redacted<string>) {
+        if (!ApiKeySecret.isWellFormed(Redacted.value(value))) return yield* malformed
+        const found = yield* facts.ofHash(yield* hashWith(digest, value))
+        if (Option.isNone(found)) return yield* notFound
+        const now = yield* DateTime.now
+        const authority = KeyAuthority.decide(found.value, now)
+        if (Option.isNone(authority)) return yield* notFound
+        const { key, owner, roles: effective } = authority.value
+        if (isUseNoted(key, now)) yield* keys.used(key.organizationId, key.id, now)
+        return new Principal(
+          {
+            organizationId: key.organizationId,
+            memberId: key.owner,
+            roles: effective,
+            ...(key.clientMetadata === undefined ? {} : { clientMetadata: key.clientMetadata }),
+            restricted: !key.fullMemberAccess,
+            isSuperadmin: owner.standing === "superadmin",
+            credential: { _tag: "ApiKey", id: key.id, rotatedFrom: key.rotatedFrom }
+          },
+          // All of it comes from rows that were checked when they were made.
+          { disableChecks: true }
+        )
+      })
 
-    /** The member of a token, as long as they may act. */
-    const memberOf = Effect.fnUntraced(function* (organizationId: OrganizationId, id: MemberId) {
-      const member = yield* members.get(organizationId, id)
-      return Option.isNone(member) || member.value.status._tag !== "Active" ? yield* badToken : member.value
-    })
+      /** What is known of the member of a token, as long as they may act. */
+      const ofActive = <Facts extends { readonly member: Member }>(found: Option.Option<Facts>) =>
+        Option.isNone(found) || found.value.member.status._tag !== "Active" ? badToken : Effect.succeed(found.value)
 
-    const bySession = Effect.fnUntraced(function* (session: Session, now: DateTime.Utc) {
-      if (!isInForce(session, now)) return yield* badToken
-      const { ceiling, clientMetadata, key, organizationId } = session
-      const member = yield* memberOf(organizationId, session.memberId)
-      // A session never outlives the key that minted it, however that key ends.
-      if (key !== undefined && Option.isNone(yield* authorities.byId(organizationId, key.id, now))) {
-        return yield* badToken
-      }
-      return new Principal({
-        organizationId,
-        memberId: member.id,
-        roles: EffectiveRoles.ofSnapshot(session.roles, yield* roles.list(organizationId)),
-        ...(clientMetadata === undefined ? {} : { clientMetadata }),
-        restricted: session.restricted,
-        isSuperadmin: member.standing === "superadmin",
-        credential: {
-          _tag: "Session",
-          id: session.id,
-          ...(key === undefined ? {} : { key }),
-          ...(ceiling === undefined ? {} : { ceiling })
+      const bySession = Effect.fnUntraced(function* (session: Session, now: DateTime.Utc) {
+        if (!isInForce(session, now)) return yield* badToken
+        const { ceiling, clientMetadata, key, organizationId } = session
+        const { key: keyFacts, member, roles } = yield* ofActive(yield* facts.ofSession(session))
+        // A session never outlives the key that minted it, however that key ends.
+        if (key !== undefined && Option.isNone(Option.flatMap(keyFacts, (found) => KeyAuthority.decide(found, now)))) {
+          return yield* badToken
         }
+        return new Principal({
+          organizationId,
+          memberId: member.id,
+          roles: EffectiveRoles.ofSnapshot(session.roles, roles),
+          ...(clientMetadata === undefined ? {} : { clientMetadata }),
+          restricted: session.restricted,
+          isSuperadmin: member.standing === "superadmin",
+          credential: {
+            _tag: "Session",
+            id: session.id,
+            ...(key === undefined ? {} : { key }),
+            ...(ceiling === undefined ? {} : { ceiling })
+          }
+        })
+      })
+
+      const byIdentity = Effect.fnUntraced(function* (identity: Identity, now: DateTime.Utc) {
+        if (!isInForce(identity, now)) return yield* badToken
+        const { organizationId, roles: ceiling } = identity
+        const { member, roles } = yield* ofActive(yield* facts.ofMember(organizationId, identity.memberId))
+        return new Principal({
+          organizationId,
+          memberId: member.id,
+          roles: EffectiveRoles.ofCeiling(ceiling, member.roles, roles),
+          restricted: false,
+          isSuperadmin: member.standing === "superadmin",
+          credential: { _tag: "Token", ...(ceiling === undefined ? {} : { ceiling }) }
+        })
+      })
+
+      const byToken = Effect.fnUntraced(function* (value: Redacted.Redacted<string>) {
+        const now = yield* DateTime.now
+        const session = yield* sessions.read(value)
+        if (Option.isSome(session)) return yield* bySession(session.value, now)
+        const identity = yield* identities.read(value)
+        return Option.isSome(identity) ? yield* byIdentity(identity.value, now) : yield* badToken
+      })
+
+      const authenticate = (bearer: Redacted.Redacted<string>): Effect.Effect<Principal, Unauthenticated> => {
+        const value = Redacted.value(bearer)
+        if (value === "") return Effect.fail(missing)
+        return tokenForm.test(value) ? byToken(bearer) : byKey(bearer)
+      }
+
+      return Authentication.of({
+        authenticate,
+        authenticateAll: Effect.fnUntraced(function* (credentials) {
+          const [first, ...others] = yield* Effect.forEach(credentials, authenticate)
+          if (first === undefined) return yield* missing
+          return others.every((other) => samePrincipal(first, other)) ? first : yield* contradiction
+        })
       })
     })
-
-    const byIdentity = Effect.fnUntraced(function* (identity: Identity, now: DateTime.Utc) {
-      if (!isInForce(identity, now)) return yield* badToken
-      const { organizationId, roles: ceiling } = identity
-      const member = yield* memberOf(organizationId, identity.memberId)
-      return new Principal({
-        organizationId,
-        memberId: member.id,
-        roles: EffectiveRoles.ofCeiling(ceiling, member.roles, yield* roles.list(organizationId)),
-        restricted: false,
-        isSuperadmin: member.standing === "superadmin",
-        credential: { _tag: "Token", ...(ceiling === undefined ? {} : { ceiling }) }
-      })
-    })
-
-    const byToken = Effect.fnUntraced(function* (value: Redacted.Redacted<string>) {
-      const now = yield* DateTime.now
-      const session = yield* sessions.read(value)
-      if (Option.isSome(session)) return yield* bySession(session.value, now)
-      const identity = yield* identities.read(value)
-      return Option.isSome(identity) ? yield* byIdentity(identity.value, now) : yield* badToken
-    })
-
-    const authenticate = (bearer: Redacted.Redacted<string>): Effect.Effect<Principal, Unauthenticated> => {
-      const value = Redacted.value(bearer)
-      if (value === "") return Effect.fail(missing)
-      return tokenForm.test(value) ? byToken(bearer) : byKey(bearer)
-    }
-
-    return Authentication.of({
-      authenticate,
-      authenticateAll: Effect.fnUntraced(function* (credentials) {
-        const [first, ...others] = yield* Effect.forEach(credentials, authenticate)
-        if (first === undefined) return yield* missing
-        return others.every((other) => samePrincipal(first, other)) ? first : yield* contradiction
-      })
-    })
-  })
-)
+  )

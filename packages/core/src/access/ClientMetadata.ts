@@ -25,6 +25,10 @@ export const isEmpty = (metadata: ClientMetadata): boolean => Object.keys(metada
 export const sameClient = (a: ClientMetadata | undefined, b: ClientMetadata | undefined): boolean =>
   a !== undefined && b !== undefined && !isEmpty(a) && Equal.equals(a.attributes, b.attributes)
 
+/** The metadata in one way of writing, by which equal ones are told: the order in which its fields came is no matter. */
+export const canonicalText = (metadata: ClientMetadata): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(metadata.attributes).toSorted(([a], [b]) => (a < b ? -1 : 1))))
+
 /** Characters of the text at most. */
 export const textLength = 16_384
 

@@ -96,10 +96,12 @@ export const rotate = (
 }
 
 /** Uses within this time are one, so that a busy key is not written with every request. */
-const useInterval = Duration.minutes(1)
+export const useInterval: Duration.Duration = Duration.minutes(1)
+
+/** Whether a use at a moment is long enough after the last one that was noted, where one was. */
+export const isUseDue = (lastUsedAt: DateTime.Utc | undefined, at: DateTime.Utc): boolean =>
+  lastUsedAt === undefined || DateTime.isGreaterThanOrEqualTo(at, DateTime.addDuration(lastUsedAt, useInterval))
 
 /** Whether a use at a moment is worth being noted: the key works, and the last one was noted long enough ago. */
 export const isUseNoted = (key: ApiKey, now: DateTime.Utc): boolean =>
-  statusAt(key, now) === "active" &&
-  (key.lastUsedAt === undefined ||
-    DateTime.isGreaterThanOrEqualTo(now, DateTime.addDuration(key.lastUsedAt, useInterval)))
+  statusAt(key, now) === "active" && isUseDue(key.lastUsedAt, now)

@@ -2,7 +2,7 @@
  * The port that keeps API keys, found by the hash of their value or by their id.
  */
 import * as Context from "effect/Context"
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -12,6 +12,7 @@ import * as MemoryTable from "../memory/MemoryTable.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
 import * as Page from "../page/Page.ts"
 import { ApiKey, type ApiKeyHash, type ApiKeyId } from "./ApiKey.ts"
+import { isUseDue } from "./ApiKeyState.ts"
 
 /** Which keys to list; what is absent narrows nothing. */
 export interface ApiKeyQuery extends Page.PositionPage {
@@ -39,11 +40,17 @@ export class ApiKeyStore extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<ApiKey>>
     /** Keys newest first. */
     readonly list: (organizationId: OrganizationId, query: ApiKeyQuery) => Effect.Effect<Page.Slice<ApiKey>>
-    /** Inserts the key, or replaces the one of the same id. */
+    /** Who minted keys of these owners, revoked keys among them. Owners whose keys have no minter are left out. */
+    readonly minters: (
+      organizationId: OrganizationId,
+      owners: ReadonlyArray<MemberId>
+    ) => Effect.Effect<ReadonlyMap<MemberId, ReadonlySet<MemberId>>>
+    /** Inserts the key, or replaces the one of the same id; the later of the two uses that were noted stays. */
     readonly save: (key: ApiKey) => Effect.Effect<void>
     /**
      * Notes when a key was used, and changes nothing else of it: what is committed meanwhile, its revocation above
-     * all, stays (policy-cases K29). Nothing where there is no such key.
+     * all, stays (policy-cases K29). Nothing where there is no such key, or where a use within a minute before is noted
+     * already, by whatever server (`isUseDue`).
      */
     readonly used: (organizationId: OrganizationId, id: ApiKeyId, at: DateTime.Utc) => Effect.Effect<void>
   }
@@ -55,6 +62,12 @@ export const matches = (query: ApiKeyQuery, key: ApiKey): boolean =>
   (query.owners === undefined || query.owners.includes(key.owner)) &&
   (query.exceptOwners === undefined || !query.exceptOwners.includes(key.owner)) &&
   (query.client === undefined || sameClient(query.client, key.clientMetadata))
+
+/** A key with the later of its last use and another one. */
+const withLaterUse = (key: ApiKey, other: DateTime.Utc | undefined): ApiKey =>
+  other === undefined || (key.lastUsedAt !== undefined && DateTime.isGreaterThanOrEqualTo(key.lastUsedAt, other))
+    ? key
+    : new ApiKey({ ...key, lastUsedAt: other })
 
 /** Keeps API keys in memory. */
 export const layerMemory: Layer.Layer<ApiKeyStore> = Layer.effect(
@@ -89,12 +102,30 @@ export const layerMemory: Layer.Layer<ApiKeyStore> = Layer.effect(
           keys.where((key) => key.organizationId === organizationId && matches(query, key)),
           (found) => Page.slice(found, query, (key) => ({ at: key.createdAt, id: key.id }))
         ),
-      save: (key) => Effect.andThen(keys.set(key.id, key), ids.set(key.hash, key.id)),
+      minters: (organizationId, owners) =>
+        Effect.map(
+          keys.where((key) => key.organizationId === organizationId && owners.includes(key.owner)),
+          (found) => {
+            const minters = new Map<MemberId, Set<MemberId>>()
+            for (const { mintedBy, owner } of found) {
+              if (mintedBy === undefined) continue
+              const known = minters.get(owner)
+              if (known === undefined) minters.set(owner, new Set([mintedBy.memberId]))
+              else known.add(mintedBy.memberId)
+            }
+            return minters
+          }
+        ),
+      save: (key) =>
+        Effect.andThen(
+          keys.modify((rows) => [undefined, [[key.id, withLaterUse(key, rows.get(key.id)?.lastUsedAt)]]]),
+          ids.set(key.hash, key.id)
+        ),
       used: (organizationId, id, at) =>
         // In one step, so that nothing that is committed meanwhile is undone.
         keys.modify((rows) => {
           const key = rows.get(id)
-          return key === undefined || key.organizationId !== organizationId
+          return key === undefined || key.organizationId !== organizationId || !isUseDue(key.lastUsedAt, at)
             ? [undefined, []]
             : [undefined, [[id, new ApiKey({ ...key, lastUsedAt: at })]]]
         })

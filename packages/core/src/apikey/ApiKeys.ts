@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { hashOf } from "../access/Authentication.ts"
+import { CredentialFacts } from "../access/CredentialFacts.ts"
 import { enforce, refusal } from "../access/Decision.ts"
 import * as HeldNow from "../access/HeldNow.ts"
 import * as KeyAuthority from "../access/KeyAuthority.ts"
@@ -24,7 +25,6 @@ import { MemberStore } from "../member/MemberStore.ts"
 import { defaultKeyExpiry } from "../organization/Organization.ts"
 import { OrganizationStore } from "../organization/OrganizationStore.ts"
 import type { Position, Slice } from "../page/Page.ts"
-import type { RoleStore } from "../role/RoleStore.ts"
 import { ApiKey, ApiKeyId, ApiKeyStatus, AssumedRoles, type Minter } from "./ApiKey.ts"
 import * as ApiKeyPolicy from "./ApiKeyPolicy.ts"
 import { recordOf } from "./ApiKeyRecord.ts"
@@ -103,11 +103,11 @@ const graceOf = (seconds: number): Result.Result<Duration.Duration, InvalidReque
 export const layer: Layer.Layer<
   ApiKeys,
   never,
-  ApiKeyStore | Digest.Digest | MemberStore | OrganizationStore | RoleStore | SecureRandom.SecureRandom | UseCase
+  ApiKeyStore | CredentialFacts | Digest.Digest | MemberStore | OrganizationStore | SecureRandom.SecureRandom | UseCase
 > = Layer.effect(
   ApiKeys,
   Effect.gen(function* () {
-    const authorities = yield* KeyAuthority.make
+    const facts = yield* CredentialFacts
     const store = yield* ApiKeyStore
     const members = yield* MemberStore
     const asOfNow = HeldNow.make(members)
@@ -125,7 +125,8 @@ export const layer: Layer.Layer<
     /** The key that the caller came by; none for a caller who came by no key. It must still work. */
     const callerKey = Effect.fnUntraced(function* (principal: Principal, now: DateTime.Utc) {
       if (principal.key === undefined) return undefined
-      const authority = yield* authorities.byId(principal.organizationId, principal.key.id, now)
+      const found = yield* facts.ofKey(principal.organizationId, principal.key.id)
+      const authority = Option.flatMap(found, (one) => KeyAuthority.decide(one, now))
       return Option.isNone(authority) ? yield* ended : authority.value.key
     })
 

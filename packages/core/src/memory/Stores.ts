@@ -2,6 +2,7 @@
  * Every store of the core in one layer, in memory: for tests, and for hosts that need to keep nothing.
  */
 import * as Layer from "effect/Layer"
+import * as CredentialFacts from "../access/CredentialFacts.ts"
 import * as AgentRunStore from "../agent/AgentRunStore.ts"
 import * as AgentStore from "../agent/AgentStore.ts"
 import * as TriggerStore from "../agent/TriggerStore.ts"
@@ -49,6 +50,7 @@ export type Stores =
   | ChangeStore.ChangeStore
   | ChatStore.ChatStore
   | ConnectorStore.ConnectorStore
+  | CredentialFacts.CredentialFacts
   | DeliveryStore.DeliveryStore
   | ExecutionStore.ExecutionStore
   | FolderPolicyStore.FolderPolicyStore
@@ -73,8 +75,7 @@ export type Stores =
   | TriggerStore.TriggerStore
   | UsageStore.UsageStore
 
-/** Every store, empty, in memory. */
-export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
+const kept = Layer.mergeAll(
   AgentRunStore.layerMemory,
   AgentStore.layerMemory,
   ApiKeyStore.layerMemory,
@@ -109,3 +110,6 @@ export const layerMemory: Layer.Layer<Stores> = Layer.mergeAll(
   UsageStore.layerMemory,
   MemoryTransaction.layerMemory
 )
+
+/** Every store, empty, in memory. */
+export const layerMemory: Layer.Layer<Stores> = Layer.provideMerge(CredentialFacts.layer, kept)

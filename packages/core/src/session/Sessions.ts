@@ -11,15 +11,13 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
+import { CredentialFacts } from "../access/CredentialFacts.ts"
 import { enforce } from "../access/Decision.ts"
 import * as KeyAuthority from "../access/KeyAuthority.ts"
 import type { CurrentPrincipal, Principal } from "../access/Principal.ts"
-import type { ApiKeyStore } from "../apikey/ApiKeyStore.ts"
 import { UseCase } from "../audit/UseCase.ts"
 import { type NotFound, type PermissionDenied, Unauthenticated } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
-import { MemberStore } from "../member/MemberStore.ts"
-import { RoleStore } from "../role/RoleStore.ts"
 import type { Session } from "./Session.ts"
 import { SessionId } from "./SessionId.ts"
 import * as SessionPolicy from "./SessionPolicy.ts"
@@ -54,13 +52,11 @@ const recordOf = (session: Session): Schema.JsonObject => ({
 export const layer: Layer.Layer<
   Sessions,
   never,
-  ApiKeyStore | MemberStore | RoleStore | SecureRandom.SecureRandom | SessionTokens | UseCase
+  CredentialFacts | SecureRandom.SecureRandom | SessionTokens | UseCase
 > = Layer.effect(
   Sessions,
   Effect.gen(function* () {
-    const authorities = yield* KeyAuthority.make
-    const members = yield* MemberStore
-    const roles = yield* RoleStore
+    const facts = yield* CredentialFacts
     const tokens = yield* SessionTokens
     const useCase = yield* UseCase
     const random = yield* SecureRandom.SecureRandom
@@ -69,13 +65,14 @@ export const layer: Layer.Layer<
       const now = yield* DateTime.now
       const { key, memberId, organizationId } = principal
       if (key !== undefined) {
-        const authority = yield* authorities.byId(organizationId, key.id, now)
+        const found = yield* facts.ofKey(organizationId, key.id)
+        const authority = Option.flatMap(found, (one) => KeyAuthority.decide(one, now))
         return Option.isNone(authority) ? yield* ended : SessionPolicy.ofKey(id, authority.value, now)
       }
-      const member = yield* members.get(organizationId, memberId)
-      if (Option.isNone(member) || member.value.status._tag !== "Active") return yield* ended
-      const existing = yield* roles.list(organizationId)
-      return SessionPolicy.ofMember(id, member.value, SessionPolicy.ceilingOf(principal), existing, now)
+      const found = yield* facts.ofMember(organizationId, memberId)
+      if (Option.isNone(found) || found.value.member.status._tag !== "Active") return yield* ended
+      const { member, roles } = found.value
+      return SessionPolicy.ofMember(id, member, SessionPolicy.ceilingOf(principal), roles, now)
     })
 
     return Sessions.of({

@@ -5,7 +5,7 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
-import { type ClientMetadata, sameClient } from "../access/ClientMetadata.ts"
+import { canonicalText, type ClientMetadata, sameClient } from "../access/ClientMetadata.ts"
 import { MemberId } from "../member/Member.ts"
 import { ModelId } from "../model/Model.ts"
 import { RoleId } from "../role/Role.ts"
@@ -106,17 +106,13 @@ export const matches = (filter: UsageFilter, record: UsageRecord): boolean =>
   (filter.from === undefined || DateTime.isGreaterThanOrEqualTo(record.at, filter.from)) &&
   (filter.until === undefined || DateTime.isLessThan(record.at, filter.until))
 
-/** A client's metadata in one way of writing: the order in which its fields came is no matter. */
-const canonical = (client: ClientMetadata): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(client.attributes).toSorted(([a], [b]) => (a < b ? -1 : 1))))
-
 /** The groups that a record counts in: one, or one for each of its roles. */
 const groupsOf = (record: UsageRecord, by: ReadonlySet<UsageDimension>): ReadonlyArray<UsageGroup> => {
   const group: UsageGroup = {
     ...(by.has("day") ? { day: DateTime.formatIsoDateUtc(record.at) } : {}),
     ...(by.has("member") ? { memberId: record.memberId } : {}),
     ...(by.has("model") ? { model: record.model } : {}),
-    ...(by.has("client") && record.clientMetadata !== undefined ? { client: canonical(record.clientMetadata) } : {})
+    ...(by.has("client") && record.clientMetadata !== undefined ? { client: canonicalText(record.clientMetadata) } : {})
   }
   return by.has("role") && record.roles.length > 0 ? record.roles.map((roleId) => ({ ...group, roleId })) : [group]
 }
@@ -138,21 +134,23 @@ const compare = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): number => 
   return 0
 }
 
+/** Sums in the order of day, member, role, model and client. */
+export const ordered = (sums: Iterable<UsageSum>): ReadonlyArray<UsageSum> =>
+  Array.from(sums, (sum) => ({ fields: fieldsOf(sum.group), sum }))
+    .toSorted((a, b) => compare(a.fields, b.fields))
+    .map((found) => found.sum)
+
 /**
  * The sums of the records that match, in the order of day, member, role, model and client. A run with several roles
  * counts in the sum of each: sums by role overlap, all others add up to the whole. By nothing, there is always one.
  */
 export const sum = (records: Iterable<UsageRecord>, query: UsageQuery): ReadonlyArray<UsageSum> => {
   const by = new Set(query.by)
-  const sums = new Map<string, { readonly fields: ReadonlyArray<string>; readonly sum: UsageSum }>()
+  const sums = new Map<string, UsageSum>()
   const add = (group: UsageGroup, totals: UsageTotals): void => {
-    const fields = fieldsOf(group)
-    const key = JSON.stringify(fields)
+    const key = JSON.stringify(fieldsOf(group))
     const before = sums.get(key)
-    sums.set(key, {
-      fields,
-      sum: { group, totals: before === undefined ? totals : addTotals(before.sum.totals, totals) }
-    })
+    sums.set(key, { group, totals: before === undefined ? totals : addTotals(before.totals, totals) })
   }
   if (by.size === 0) add({}, noTotals)
   for (const record of records) {
@@ -160,5 +158,5 @@ export const sum = (records: Iterable<UsageRecord>, query: UsageQuery): Readonly
     const totals = totalsOf(record)
     for (const group of groupsOf(record, by)) add(group, totals)
   }
-  return [...sums.values()].toSorted((a, b) => compare(a.fields, b.fields)).map((found) => found.sum)
+  return ordered(sums.values())
 }
