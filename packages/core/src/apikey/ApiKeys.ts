@@ -240,8 +240,8 @@ export const layer: Layer.Layer<
           Effect.fnUntraced(function* (principal) {
             const now = yield* DateTime.now
             const { key, owner } = yield* load(principal, id)
-            const facts = { owner, callerKey: yield* callerKey(principal, now) }
-            yield* enforce(ApiKeyPolicy.rotate(yield* asOfNow(principal), key, facts))
+            const standing = { owner, callerKey: yield* callerKey(principal, now) }
+            yield* enforce(ApiKeyPolicy.rotate(yield* asOfNow(principal), key, standing))
             const succession = { id: successorId, hash, mintedBy: minterOf(principal), grace }
             const transition = ApiKeyState.rotate(key, succession, now)
             const { retired, successor } = yield* Effect.fromResult(Result.mapError(transition, invalid))
