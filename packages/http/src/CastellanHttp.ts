@@ -16,6 +16,7 @@
  *
  * Source: architecture.md §1; decisions.md §1.
  */
+import { Api } from "@castellan/api/Api"
 import type { Accesses } from "@castellan/core/access/Accesses"
 import type { Agents } from "@castellan/core/agent/Agents"
 import type { Apps } from "@castellan/core/app/Apps"
@@ -69,9 +70,12 @@ import * as RouteTable from "./request/RouteTable.ts"
 import * as SchemaRefusals from "./request/SchemaRefusals.ts"
 import * as RoleHandlers from "./role/RoleHandlers.ts"
 import * as SessionHandlers from "./session/SessionHandlers.ts"
+import * as ConnectCall from "./rpc/ConnectCall.ts"
+import * as ConnectErrors from "./rpc/ConnectErrors.ts"
+import * as ConnectSecurity from "./rpc/ConnectSecurity.ts"
+import * as RpcHandlers from "./rpc/RpcHandlers.ts"
 import * as SandcastleHandlers from "./sandcastle/SandcastleHandlers.ts"
 import * as RunBroadcast from "./stream/RunBroadcast.ts"
-import { ServedApi } from "./ServedApi.ts"
 import * as ReferencePage from "./system/ReferencePage.ts"
 import * as SystemHandlers from "./system/SystemHandlers.ts"
 import * as UsageHandlers from "./usage/UsageHandlers.ts"
@@ -127,7 +131,7 @@ export type Services =
 
 const routes = (options: CastellanHttpOptions) =>
   Layer.mergeAll(
-    HttpApiBuilder.layer(ServedApi).pipe(
+    HttpApiBuilder.layer(Api).pipe(
       Layer.provide([
         AgentHandlers.layer,
         AppHandlers.layer,
@@ -137,6 +141,7 @@ const routes = (options: CastellanHttpOptions) =>
         FolderPolicyHandlers.layer,
         ModelHandlers.layer,
         PlaybookHandlers.layer,
+        RpcHandlers.layer,
         SandcastleHandlers.layer,
         AssetHandlers.layer,
         SystemHandlers.layer
@@ -151,7 +156,7 @@ const routes = (options: CastellanHttpOptions) =>
         SessionHandlers.layer,
         UsageHandlers.layer
       ]),
-      Layer.provide([BearerAuthentication.layer, SchemaRefusals.layer])
+      Layer.provide([BearerAuthentication.layer, ConnectSecurity.layer, SchemaRefusals.layer])
     ),
     ReferencePage.layer(options)
   )
@@ -192,7 +197,7 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
         )
       )
 
-      const routed = router.asHttpEffect()
+      const routed = ConnectCall.around(router.asHttpEffect())
       const inTime = Effect.timeoutOrElse(routed, {
         duration: limits.requestTimeout,
         orElse: () => Effect.succeed(ErrorResponse.timeout)
@@ -201,7 +206,7 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
         waitsForRun(request) ? routed : inTime
       )
       return CastellanHttp.of({
-        app: RequestBoundary.make(bounded, table),
+        app: ConnectErrors.around(RequestBoundary.make(bounded, table)),
         endStreams: broadcast.close,
         streams: broadcast.state
       })

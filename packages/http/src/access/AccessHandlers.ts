@@ -9,7 +9,7 @@ import { Accesses } from "@castellan/core/access/Accesses"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 
 /** A request about one object: its id is a text, or a connector's number. */
 interface About {
@@ -18,7 +18,7 @@ interface About {
 
 /** The operations of access. */
 export const layer = HttpApiBuilder.group(
-  ServedApi,
+  Api,
   "access",
   Effect.fnUntraced(function* (handlers) {
     const accesses = yield* Accesses

@@ -10,11 +10,11 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { PageTokens } from "../page/PageTokens.ts"
 import { declared } from "../request/DeclaredFailures.ts"
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 
 /** The operations of API keys. */
 export const layer = HttpApiBuilder.group(
-  ServedApi,
+  Api,
   "apiKeys",
   Effect.fnUntraced(function* (handlers) {
     const keys = yield* ApiKeys

@@ -9,11 +9,11 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { PageTokens } from "../page/PageTokens.ts"
 import { declared } from "../request/DeclaredFailures.ts"
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 
 /** The operations of the audit log. */
 export const layer = HttpApiBuilder.group(
-  ServedApi,
+  Api,
   "auditEvents",
   Effect.fnUntraced(function* (handlers) {
     const events = yield* AuditEvents

@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as Redacted from "effect/Redacted"
 import { declared } from "../request/DeclaredFailures.ts"
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 
 /** The secret of a request; it is written nowhere as it is. */
 const secretOf = (request: { readonly secret?: string }) =>
@@ -26,7 +26,7 @@ const sourceOf = (request: TestConnectorRequest) => ({ source: toSource(request)
 
 /** The operations of connectors. */
 export const layer = HttpApiBuilder.group(
-  ServedApi,
+  Api,
   "connectors",
   Effect.fnUntraced(function* (handlers) {
     const connectors = yield* Connectors

@@ -11,14 +11,14 @@ import type { RoleId } from "@castellan/core/role/Role"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 
 /** A role that was assigned or taken, as the wire shows it. */
 const ofAssignment = (memberId: MemberId, roleId: RoleId) => ({ member_id: memberId, role_id: roleId, success: true })
 
 /** The operations of members. */
 export const layer = HttpApiBuilder.group(
-  ServedApi,
+  Api,
   "members",
   Effect.fnUntraced(function* (handlers) {
     const members = yield* Members

@@ -1,13 +1,13 @@
 /**
  * The operations of models, bound to their use cases.
  */
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 import { ofModels } from "@castellan/api/model/ModelWire"
 import { Models } from "@castellan/core/model/Models"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 
 /** The operations of models. */
-export const layer = HttpApiBuilder.group(ServedApi, "models", (handlers) =>
+export const layer = HttpApiBuilder.group(Api, "models", (handlers) =>
   Effect.map(Models, (models) => handlers.handle("list", () => Effect.map(models.list, ofModels)))
 )

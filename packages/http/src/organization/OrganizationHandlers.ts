@@ -8,11 +8,11 @@ import { Organizations } from "@castellan/core/organization/Organizations"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 
 /** The operations of the organization. */
 export const layer = HttpApiBuilder.group(
-  ServedApi,
+  Api,
   "organization",
   Effect.fnUntraced(function* (handlers) {
     const organizations = yield* Organizations

@@ -39,8 +39,11 @@ export const layer = HttpApiBuilder.group(
         function* ({ params, query }) {
           const view = yield* playbooks.get(params.id, toOffsetPage(query))
           const address = yield* sign
-          // A report shows as a picture only what has a PNG.
-          return PlaybookWire.ofPlaybookView(view, () => (id) => address({ id }, "png"))
+          return PlaybookWire.ofPlaybookView(view, ({ organizationId }) => (id) => {
+            // A report shows as a picture only what has a PNG.
+            const picture = { id, organizationId }
+            return address(picture, "png")
+          })
         },
         declared("PermissionDenied", "NotFound")
       ),

@@ -8,11 +8,11 @@ import { Roles } from "@castellan/core/role/Roles"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 
 /** The operations of roles. */
 export const layer = HttpApiBuilder.group(
-  ServedApi,
+  Api,
   "roles",
   Effect.fnUntraced(function* (handlers) {
     const roles = yield* Roles

@@ -8,11 +8,11 @@ import { Sessions } from "@castellan/core/session/Sessions"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 
 /** The operations of sessions. */
 export const layer = HttpApiBuilder.group(
-  ServedApi,
+  Api,
   "sessions",
   Effect.fnUntraced(function* (handlers) {
     const sessions = yield* Sessions

@@ -14,7 +14,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 
 /** How the reference is shown. */
 export interface ReferencePageOptions {
@@ -100,7 +100,7 @@ export const layer = (options: ReferencePageOptions = {}): Layer.Layer<never, ne
         Effect.map(
           Effect.promise(() => import("@castellan/api/openapi/OpenApiDocument")),
           ({ documentOf }) => {
-            const served = documentOf(ServedApi)
+            const served = documentOf(Api)
             return JSON.stringify(
               options.publicUrl === undefined ? served : { ...served, servers: [{ url: options.publicUrl }] }
             )

@@ -1,7 +1,7 @@
 /**
  * The operations of the system itself.
  */
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 import { NotReady } from "@castellan/api/system/SystemGroup"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -9,7 +9,7 @@ import { Readiness } from "./Readiness.ts"
 
 /** The operations of the system. */
 export const layer = HttpApiBuilder.group(
-  ServedApi,
+  Api,
   "system",
   Effect.fnUntraced(function* (handlers) {
     const isReady = yield* Readiness

@@ -10,11 +10,11 @@ import { Usage } from "@castellan/core/usage/Usage"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 
 /** The operations of usage and of budgets. */
 export const layer = HttpApiBuilder.group(
-  ServedApi,
+  Api,
   "usage",
   Effect.fnUntraced(function* (handlers) {
     const budgets = yield* Budgets
