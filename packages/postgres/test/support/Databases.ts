@@ -4,14 +4,23 @@
 import type { SqlClient } from "effect/sql/SqlClient"
 import type * as PgClient from "@effect/sql-pg/PgClient"
 import type * as Layer from "effect/Layer"
+import * as EmbeddedTestDatabase from "./EmbeddedTestDatabase.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
 /** A database, empty each time its layer is built. */
 export interface Database {
   readonly name: string
+  /** Whether it is in the process, with one connection. */
+  readonly isEmbedded: boolean
   readonly layer: Layer.Layer<PgClient.PgClient | SqlClient, unknown>
 }
 
 /** Every one. */
-export const databases = (): ReadonlyArray<Database> =>
-  TestDatabase.servers().map((server) => ({ name: server.name, layer: TestDatabase.layer(server) }))
+export const databases = (): ReadonlyArray<Database> => [
+  ...TestDatabase.servers().map((server) => ({
+    name: server.name,
+    isEmbedded: false,
+    layer: TestDatabase.layer(server)
+  })),
+  { name: "PGlite", isEmbedded: true, layer: EmbeddedTestDatabase.layer }
+]

@@ -12,6 +12,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
+import * as EmbeddedDatabase from "../../src/embedded/EmbeddedDatabase.ts"
 import { migrate } from "../../src/migration/Migrator.ts"
 
 /** A server that tests may make databases on. */
@@ -24,6 +25,8 @@ export interface TestServer {
 declare module "vitest" {
   export interface ProvidedContext {
     readonly postgresServers: ReadonlyArray<TestServer>
+    /** A folder with an empty embedded database that no process works on. */
+    readonly embeddedTemplate: string
   }
 }
 
@@ -76,6 +79,10 @@ const prepare = Effect.fnUntraced(function* (server: TestServer) {
   )
 })
 
+/** Makes the folder that every test's embedded database is a copy of. */
+const prepareEmbedded = (folder: string): Promise<void> =>
+  Effect.runPromise(Effect.scoped(Effect.provide(Effect.void, EmbeddedDatabase.layer({ folder }))))
+
 /** The global set-up of the tests that need a database. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   const folder = await mkdtemp(join(tmpdir(), "castellan-postgres-"))
@@ -101,8 +108,13 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     { name: "PostgreSQL", url: `postgres://postgres:postgres@127.0.0.1:${port}` },
     ...(given === undefined ? [] : [{ name: "the given PostgreSQL", url: given.replace(/\/[^/]*$/, "") }])
   ]
-  await Effect.runPromise(Effect.forEach(servers, prepare, { discard: true }))
+  const embeddedTemplate = join(folder, "embedded")
+  await Promise.all([
+    Effect.runPromise(Effect.forEach(servers, prepare, { discard: true })),
+    prepareEmbedded(embeddedTemplate)
+  ])
   project.provide("postgresServers", servers)
+  project.provide("embeddedTemplate", embeddedTemplate)
   return async () => {
     await server.stop()
     await rm(folder, { recursive: true, force: true })

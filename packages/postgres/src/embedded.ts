@@ -1,0 +1,4 @@
+/**
+ * PostgreSQL in the process: `@castellan/postgres/embedded`.
+ */
+export * from "./embedded/EmbeddedDatabase.ts"
