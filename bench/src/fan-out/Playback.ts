@@ -41,7 +41,7 @@ export const layer: Layer.Layer<Playback | Runner, never, ChatStore | RunLog | S
       const start = Effect.fnUntraced(function* (run: Run) {
         opened.set(run.chatId, run)
         const messageCellId = CellId.make(yield* Effect.provideService(Uuid.next, SecureRandom.SecureRandom, random))
-        yield* log.append(run.id, [
+        yield* log.append(run, [
           RunEvent.cases.Metadata.make({
             messageCellId,
             createdAt: run.createdAt,
@@ -68,15 +68,15 @@ export const layer: Layer.Layer<Playback | Runner, never, ChatStore | RunLog | S
         const done = RunEvent.cases.Done.make({ status: "completed" })
         if (pace === "atOnce") {
           yield* end(run)
-          return yield* log.append(run.id, [...pieces, done])
+          return yield* log.append(run, [...pieces, done])
         }
         for (const piece of pieces) {
           yield* nextTurn
-          yield* log.append(run.id, [piece])
+          yield* log.append(run, [piece])
         }
         yield* nextTurn
         yield* end(run)
-        yield* log.append(run.id, [done])
+        yield* log.append(run, [done])
       })
 
       return Context.make(Runner, Runner.of({ start, cancel: () => Effect.succeed(false) })).pipe(

@@ -97,7 +97,7 @@ describe("a text to keep", () => {
       const [asset] = assets(events)
       assert.deepInclude(asset, { kind: "text", name: "Notes", content: "# Notes", formats: ["txt"] })
       const kept = yield* AssetStore.use((store) =>
-        asset === undefined ? Effect.succeedNone : store.body(asset.id, "txt")
+        asset === undefined ? Effect.succeedNone : store.body(asset.organizationId, asset.id, "txt")
       )
       assert.deepStrictEqual(kept, Option.some("# Notes"))
     }).pipe(
@@ -155,9 +155,10 @@ describe("the analyst", () => {
       assert.include(table.content, "| south | 80 |")
       const store = yield* AssetStore
       for (const asset of [chart, table]) {
-        for (const format of asset.formats) assert.isTrue(Option.isSome(yield* store.body(asset.id, format)))
+        for (const format of asset.formats)
+          assert.isTrue(Option.isSome(yield* store.body(asset.organizationId, asset.id, format)))
       }
-      const specification = Option.getOrThrow(yield* store.body(chart.id, "json"))
+      const specification = Option.getOrThrow(yield* store.body(chart.organizationId, chart.id, "json"))
       assert.include(String(specification), '"amount":120')
 
       const answer = yield* Chats.use((chats) => chats.answer(run))
@@ -432,7 +433,7 @@ describe("the tools of a run", () => {
       assert.isTrue(result.truncated)
       const [table] = assets(events)
       assert.isDefined(table)
-      const csv = Option.getOrThrow(yield* AssetStore.use((store) => store.body(table.id, "csv")))
+      const csv = Option.getOrThrow(yield* AssetStore.use((store) => store.body(table.organizationId, table.id, "csv")))
       assert.strictEqual(String(csv).trim().split("\r\n").length, 41)
       const [recorded] = yield* statements
       assert.strictEqual(recorded?.limits.maxRows, 40)
@@ -471,7 +472,7 @@ describe("the tools of a run", () => {
       assert.deepStrictEqual(result.rows[0], [0, `${"long ".repeat(100).slice(0, 499)}…`])
       const [table] = assets(events)
       assert.isDefined(table)
-      const csv = Option.getOrThrow(yield* AssetStore.use((store) => store.body(table.id, "csv")))
+      const csv = Option.getOrThrow(yield* AssetStore.use((store) => store.body(table.organizationId, table.id, "csv")))
       assert.isAbove(csv.length, 150 * 50_000)
     }).pipe(
       Effect.provide(

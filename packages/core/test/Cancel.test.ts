@@ -34,13 +34,13 @@ const gatedLog = (stop: number, when: "before" | "after", reached: Latch.Latch, 
       const pause = Effect.andThen(reached.open, proceed.await)
       return RunLog.of({
         ...log,
-        append: (runId, events) =>
+        append: (run, events) =>
           Effect.suspend(() => {
             count += 1
-            if (count !== stop) return log.append(runId, events)
+            if (count !== stop) return log.append(run, events)
             return when === "before"
-              ? Effect.andThen(pause, log.append(runId, events))
-              : Effect.andThen(log.append(runId, events), pause)
+              ? Effect.andThen(pause, log.append(run, events))
+              : Effect.andThen(log.append(run, events), pause)
           })
       })
     })

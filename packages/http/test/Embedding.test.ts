@@ -26,8 +26,8 @@ const shared = Effect.gen(function* () {
     Effect.provideService(CurrentPrincipal, Fixture.adminOf(tenant)),
     Effect.provide(context)
   )
-  const tell = (runId: Parameters<RunLog["Service"]["append"]>[0], ...events: ReadonlyArray<RunEvent>) =>
-    RunLog.use((log) => log.append(runId, events)).pipe(Effect.provide(context))
+  const tell = (run: Parameters<RunLog["Service"]["append"]>[0], ...events: ReadonlyArray<RunEvent>) =>
+    RunLog.use((log) => log.append(run, events)).pipe(Effect.provide(context))
   return { services: Layer.succeedContext(context), headers, ask, tell }
 })
 
@@ -127,7 +127,7 @@ describe("a web handler", () => {
       yield* followed(0)
 
       const third = bodyOf(yield* open({ headers: { ...headers, "last-event-id": "2" } }))
-      yield* tell(run.id, RunEvent.cases.Text.make({ text: "☃" }), RunEvent.cases.Done.make({ status: "completed" }))
+      yield* tell(run, RunEvent.cases.Text.make({ text: "☃" }), RunEvent.cases.Done.make({ status: "completed" }))
       const { ended, text } = yield* readFrames(third)
       assert.isTrue(ended)
       assert.deepStrictEqual(
@@ -216,7 +216,7 @@ describe("a host's own router", () => {
         )
         assert.strictEqual((yield* send("/analytics/v2/models", { method: "PUT", headers })).status, 405)
         assert.strictEqual((yield* send("/v2/models")).status, 404)
-        yield* tell(run.id, RunEvent.cases.Done.make({ status: "completed" }))
+        yield* tell(run, RunEvent.cases.Done.make({ status: "completed" }))
         const stream = yield* send(`/analytics/v2/chats/${run.chatId}/stream`)
         assert.strictEqual(Site.framesOf(stream.text).at(-1)?.data.type, "done")
         const chat = yield* send(`/analytics/v2/chats/${run.chatId}`)

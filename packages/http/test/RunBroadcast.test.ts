@@ -14,7 +14,7 @@ import { Cause, Clock, DateTime, Effect, Exit, Fiber, Layer, Option, Redacted, S
 import { TestClock } from "effect/testing"
 
 const id = (digit: string) => `0197c0de-0000-7000-8000-${digit.repeat(12)}`
-const run = { id: RunId.make(id("1")), number: 0 }
+const run = { id: RunId.make(id("1")), organizationId: OrganizationId.make(id("3")), number: 0 }
 
 const signatures = AssetSignature.layer({ secret: Redacted.make("s".repeat(32)), publicUrl: "https://example.com/x/" })
 
@@ -40,7 +40,7 @@ const asset = RunEvent.cases.Asset.make({
   })
 })
 
-const tell = (...events: ReadonlyArray<RunEvent>) => RunLog.use((log) => log.append(run.id, events))
+const tell = (...events: ReadonlyArray<RunEvent>) => RunLog.use((log) => log.append(run, events))
 const follow = (received: number) => RunBroadcast.RunBroadcast.use((broadcast) => broadcast.follow(run, received))
 const state = RunBroadcast.RunBroadcast.use((broadcast) => broadcast.state)
 
@@ -146,8 +146,8 @@ describe("RunBroadcast", () => {
     Effect.gen(function* () {
       const log = yield* RunLog
       const entries: ReadonlyArray<RunLogEntry> = yield* Effect.andThen(
-        log.append(run.id, [text("a"), text("b")]),
-        log.read(run.id, 0)
+        log.append(run, [text("a"), text("b")]),
+        log.read(run, 0)
       )
       const breaking = Layer.succeed(RunLog, {
         ...log,

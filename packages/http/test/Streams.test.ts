@@ -36,8 +36,8 @@ const nobodyFollows = CastellanHttp.use(({ streams }) =>
 const toldRun = (count: number) =>
   Effect.gen(function* () {
     const run = yield* Site.stalledRun
-    yield* RunLog.use((log) => Stream.runHead(log.follow(run.id, 0)))
-    const opening = (yield* RunLog.use((log) => log.read(run.id, 0))).length
+    yield* RunLog.use((log) => Stream.runHead(log.follow(run, 0)))
+    const opening = (yield* RunLog.use((log) => log.read(run, 0))).length
     yield* Site.tell(run, ...Array.from({ length: count }, (_, index) => Site.text(`piece ${index}`)))
     return { run, path: `/v2/chats/${run.chatId}/stream`, told: opening + count }
   })

@@ -38,7 +38,7 @@ export const AssetWire = Schema.Struct({
 export type AssetWire = typeof AssetWire.Type
 
 /** Makes a signed address of an asset in one of its formats. */
-export type SignAsset = (asset: Pick<Asset, "id">, format: AssetFormat) => string
+export type SignAsset = (asset: Pick<Asset, "id" | "organizationId">, format: AssetFormat) => string
 
 /** An asset as the wire shows it. */
 export const ofAsset = (asset: Asset, sign: SignAsset): AssetWire => {

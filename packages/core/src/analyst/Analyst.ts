@@ -110,7 +110,7 @@ export const layer: Layer.Layer<
         },
         limits,
         results: yield* ResultShelf.make,
-        emit: (event) => log.append(run.id, [event]),
+        emit: (event) => log.append(run, [event]),
         nextId
       }
       return context
@@ -119,7 +119,7 @@ export const layer: Layer.Layer<
     const history = Effect.fnUntraced(function* (run: Run) {
       const runs = yield* chats.runs(run.organizationId, run.chatId)
       const earlier = runs.filter((candidate) => candidate.id !== run.id)
-      const logs = yield* Effect.forEach(earlier, (candidate) => log.read(candidate.id, 0))
+      const logs = yield* Effect.forEach(earlier, (candidate) => log.read(candidate, 0))
       return historyOf(
         logs.map((entries) => Transcript.ofEntries(entries)),
         limits.historyCharacters

@@ -18,17 +18,18 @@ export interface AssetBody {
   readonly content: AssetContent
 }
 
-/** Keeps assets with their bodies. */
+/** Keeps assets with their bodies. No answer ever holds anything of another organization. */
 export class AssetStore extends Context.Service<
   AssetStore,
   {
     /** Keeps an asset with a body for each of its formats; both are there when this is done, or neither. */
     readonly put: (asset: Asset, bodies: ReadonlyArray<AssetBody>) => Effect.Effect<void>
-    /**
-     * What an asset holds. It takes no organization: the caller proves its right by a signature over this very id and
-     * format, made when the asset was shown to somebody who may see it.
-     */
-    readonly body: (id: AssetId, format: AssetFormat) => Effect.Effect<Option.Option<AssetContent>>
+    /** What an asset of an organization holds. Who may see it was decided when its signed address was made. */
+    readonly body: (
+      organizationId: OrganizationId,
+      id: AssetId,
+      format: AssetFormat
+    ) => Effect.Effect<Option.Option<AssetContent>>
     /** Removes every asset of a chat, with its bodies. */
     readonly removeOf: (organizationId: OrganizationId, chatId: Asset["chatId"]) => Effect.Effect<void>
   }
@@ -46,9 +47,10 @@ export const layerMemory: Layer.Layer<AssetStore> = Layer.effect(
     const table = yield* MemoryTable.make<AssetId, KeptAsset>()
     return AssetStore.of({
       put: (asset, bodies) => table.set(asset.id, { asset, bodies }),
-      body: (id, format) =>
+      body: (organizationId, id, format) =>
         Effect.map(table.get(id), (kept) =>
-          Option.flatMap(kept, ({ bodies }) => {
+          Option.flatMap(kept, ({ asset, bodies }) => {
+            if (asset.organizationId !== organizationId) return Option.none()
             const body = bodies.find((candidate) => candidate.format === format)
             return body === undefined ? Option.none() : Option.some(body.content)
           })

@@ -141,7 +141,7 @@ export const layer: Layer.Layer<
     const runsOf = (chat: Chat) => store.runs(chat.organizationId, chat.id)
 
     const transcriptOf = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>) {
-      const logs = yield* Effect.forEach(runs, (run) => log.read(run.id, 0))
+      const logs = yield* Effect.forEach(runs, (run) => log.read(run, 0))
       return Transcript.ofEntries(logs.flat())
     })
 
@@ -159,9 +159,9 @@ export const layer: Layer.Layer<
       }),
 
       answer: Effect.fn("Chats.answer")(function* (run) {
-        yield* Stream.runDrain(log.follow(run.id, 0))
+        yield* Stream.runDrain(log.follow(run, 0))
         const ended = yield* store.run(run.organizationId, run.id)
-        const entries = yield* log.read(run.id, 0)
+        const entries = yield* log.read(run, 0)
         return yield* Effect.fromResult(
           Answer.ofRun(
             Option.getOrElse(ended, () => run),
@@ -294,7 +294,7 @@ export const layer: Layer.Layer<
             if (chat.activity._tag === "Running") {
               return yield* new Conflict({ message: "a run of this chat is in progress: cancel it first" })
             }
-            for (const run of yield* runsOf(chat)) yield* log.remove(run.id)
+            for (const run of yield* runsOf(chat)) yield* log.remove(run)
             yield* assets.removeOf(chat.organizationId, id)
             yield* store.remove(chat.organizationId, id)
             const entry: AuditEntry = {

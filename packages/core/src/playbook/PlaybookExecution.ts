@@ -149,7 +149,8 @@ export const layer: Layer.Layer<
           chatId: status.chatId,
           report: report.value,
           htmlPreview: yield* Effect.provideService(ReportPictures.preview(report.value), AssetStore, assets),
-          assets: Transcript.ofEntries(yield* log.read(status.runId, 0)).assets
+          assets: Transcript.ofEntries(yield* log.read({ id: status.runId, organizationId: ended.organizationId }, 0))
+            .assets
         }
       }),
 

@@ -130,7 +130,7 @@ export const layer: Layer.Layer<
             )
           )
       })
-      const transcript = Transcript.ofEntries(yield* log.read(asked.runId, 0))
+      const transcript = Transcript.ofEntries(yield* log.read(chatRun.value, 0))
       const content = reportOfRun(run.configuration.name, transcript)
       if (Option.isNone(content)) return yield* new NoReport({ message: "the run finished without a report" })
       return { chatId: asked.chatId, content: content.value }

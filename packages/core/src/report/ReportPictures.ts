@@ -27,13 +27,13 @@ export const picturesIn = (blocks: ReadonlyArray<Block>): ReadonlyArray<AssetId>
 
 /** The PNG of each picture of a report that is still there, as many as a document may hold. */
 export const load: (
-  report: Pick<Report, "blocks">
+  report: Pick<Report, "blocks" | "organizationId">
 ) => Effect.Effect<ReadonlyMap<AssetId, Uint8Array>, never, AssetStore> = Effect.fnUntraced(function* (report) {
   const store = yield* AssetStore
   const pictures = new Map<AssetId, Uint8Array>()
   let bytes = 0
   for (const id of picturesIn(report.blocks)) {
-    const body = yield* store.body(id, "png")
+    const body = yield* store.body(report.organizationId, id, "png")
     if (Option.isNone(body) || typeof body.value === "string" || bytes + body.value.length > maximumBytes) continue
     bytes += body.value.length
     pictures.set(id, body.value)

@@ -106,7 +106,7 @@ export const layer = (
         // A store that is away for a moment must not leave a chat that runs for good. Told last: whoever has seen `Done`
         // finds the chat idle and the run ended.
         yield* persistently(store.endRun(carried.run, now))
-        yield* persistently(log.append(carried.run.id, [doneOf(carried.run)]))
+        yield* persistently(log.append(carried.run, [doneOf(carried.run)]))
         yield* counted
       })
 
@@ -137,7 +137,7 @@ export const layer = (
             // A run that was taken up before is under way, or has ended.
             if (Option.isNone(stored) || stored.value.status._tag !== "Queued") return
             carried.run = stored.value
-            yield* log.append(carried.run.id, openingOf(carried.run))
+            yield* log.append(carried.run, openingOf(carried.run))
             const usage = yield* Ref.make(carried.run.usage)
             const exit = yield* Effect.exit(
               restore(inTime(turns.withPermit(carried.run.organizationId)(execute(carried, usage))))

@@ -11,29 +11,39 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { CurrentMemoryTransaction } from "../memory/MemoryTransaction.ts"
-import type { RunId } from "./Run.ts"
+import type { Run } from "./Run.ts"
 import { type RunEvent, RunLogEntry } from "./RunEvent.ts"
 
-/** Keeps the events of runs. */
+/** Whose log: the run, named with its organization. A run is one itself. */
+export type LoggedRun = Pick<Run, "id" | "organizationId">
+
+/** Keeps the events of runs. No answer ever holds anything of another organization. */
 export class RunLog extends Context.Service<
   RunLog,
   {
     /**
      * Appends events in order. They are kept when this is done. Once a run's log has its `Done`, nothing more is
      * appended: the events are dropped, so that a straggler cannot follow the end.
+     *
+     * What is appended is seen by others at once, so it is no part of a transaction: it is not for use within one.
      */
-    readonly append: (runId: RunId, events: ReadonlyArray<RunEvent>) => Effect.Effect<void>
+    readonly append: (run: LoggedRun, events: ReadonlyArray<RunEvent>) => Effect.Effect<void>
     /** The entries after a sequence number (0: from the start), as far as they are there. */
-    readonly read: (runId: RunId, after: number) => Effect.Effect<ReadonlyArray<RunLogEntry>>
+    readonly read: (run: LoggedRun, after: number) => Effect.Effect<ReadonlyArray<RunLogEntry>>
     /**
      * The entries after a sequence number, and those to come, without a gap or a repeat; ends after `Done`.
-     * The entries are the same objects for every follower in the process.
+     * Entries that come while several follow are the same objects for each of them. Whoever reads slowly holds up
+     * nobody.
      */
-    readonly follow: (runId: RunId, after: number) => Stream.Stream<RunLogEntry>
+    readonly follow: (run: LoggedRun, after: number) => Stream.Stream<RunLogEntry>
     /** Removes the log of an ended run, as part of the transaction that runs; nothing where there is none. */
-    readonly remove: (runId: RunId) => Effect.Effect<void>
+    readonly remove: (run: LoggedRun) => Effect.Effect<void>
   }
 >()("@castellan/core/run/RunLog") {}
+
+type Key = `${LoggedRun["organizationId"]}/${LoggedRun["id"]}`
+
+const keyOf = (run: LoggedRun): Key => `${run.organizationId}/${run.id}`
 
 interface MemoryLog {
   readonly entries: Array<RunLogEntry>
@@ -44,19 +54,19 @@ interface MemoryLog {
 
 /** Keeps the events of runs in memory. */
 export const layerMemory: Layer.Layer<RunLog> = Layer.sync(RunLog, () => {
-  const logs = new Map<RunId, MemoryLog>()
+  const logs = new Map<Key, MemoryLog>()
 
-  const logOf = (runId: RunId): MemoryLog => {
-    const found = logs.get(runId)
+  const logOf = (run: LoggedRun): MemoryLog => {
+    const found = logs.get(keyOf(run))
     if (found !== undefined) return found
     const log: MemoryLog = { entries: [], ended: false, grown: Deferred.makeUnsafe() }
-    logs.set(runId, log)
+    logs.set(keyOf(run), log)
     return log
   }
 
-  const append = (runId: RunId, events: ReadonlyArray<RunEvent>) =>
+  const append = (run: LoggedRun, events: ReadonlyArray<RunEvent>) =>
     Effect.suspend(() => {
-      const log = logOf(runId)
+      const log = logOf(run)
       const before = log.entries.length
       for (const event of events) {
         if (log.ended) break
@@ -69,12 +79,12 @@ export const layerMemory: Layer.Layer<RunLog> = Layer.sync(RunLog, () => {
       return Effect.asVoid(Deferred.succeed(grown, undefined))
     })
 
-  const read = (runId: RunId, after: number) => Effect.sync(() => logs.get(runId)?.entries.slice(after) ?? [])
+  const read = (run: LoggedRun, after: number) => Effect.sync(() => logs.get(keyOf(run))?.entries.slice(after) ?? [])
 
-  const follow = (runId: RunId, after: number) =>
+  const follow = (run: LoggedRun, after: number) =>
     Stream.suspend(() => {
       // The log as it is now: who follows it reads it to its end, even when it is removed meanwhile.
-      const log = logOf(runId)
+      const log = logOf(run)
       return Stream.paginate(after, (cursor) => {
         const next: Effect.Effect<readonly [ReadonlyArray<RunLogEntry>, Option.Option<number>]> = Effect.suspend(() => {
           const entries = log.entries.slice(cursor)
@@ -87,11 +97,11 @@ export const layerMemory: Layer.Layer<RunLog> = Layer.sync(RunLog, () => {
     })
 
   // What is appended is kept at once; what is removed must come back when the transaction is given up.
-  const remove = (runId: RunId) =>
+  const remove = (run: LoggedRun) =>
     Effect.map(CurrentMemoryTransaction, (transaction) => {
       if (transaction?.isOpen === true) {
-        transaction.join({ isStale: () => false, commit: () => logs.delete(runId), leave: () => {} })
-      } else logs.delete(runId)
+        transaction.join({ isStale: () => false, commit: () => logs.delete(keyOf(run)), leave: () => {} })
+      } else logs.delete(keyOf(run))
     })
 
   return RunLog.of({ append, read, follow, remove })

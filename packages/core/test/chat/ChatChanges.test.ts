@@ -111,8 +111,8 @@ describe("changes of chats", () => {
       for (const door of [chats.get(chatId), chats.runs(chatId), chats.delete(chatId), chats.cancel(chatId)]) {
         assert.strictEqual(yield* refused(as(member)(Effect.asVoid(door))), "not_found: chat not found")
       }
-      assert.deepStrictEqual(yield* RunLog.use((log) => log.read(run.id, 0)), [])
-      assert.isTrue(Option.isNone(yield* AssetStore.use((store) => store.body(asset.id, "txt"))))
+      assert.deepStrictEqual(yield* RunLog.use((log) => log.read(run, 0)), [])
+      assert.isTrue(Option.isNone(yield* AssetStore.use((store) => store.body(asset.organizationId, asset.id, "txt"))))
       assert.deepStrictEqual(yield* ChatStore.use((store) => store.feedback(tenant.organizationId, chatId)), [])
       assert.isNotEmpty((yield* as(member)(chats.get(other.chatId))).transcript.assets)
     }).pipe(

@@ -6,7 +6,7 @@
  *
  * Source: decisions.md §4 ("Signed asset URLs").
  */
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 import { type AssetFormat, type AssetId, mediaType } from "@castellan/core/asset/Asset"
 import { AssetStore } from "@castellan/core/asset/AssetStore"
 import { NotFound, PermissionDenied } from "@castellan/core/error/Failure"
@@ -33,7 +33,7 @@ const headersOf = (id: AssetId, format: AssetFormat, secondsLeft: number) => ({
 
 /** The one operation of assets. */
 export const layer = HttpApiBuilder.group(
-  ServedApi,
+  Api,
   "assets",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* AssetStore
@@ -44,8 +44,8 @@ export const layer = HttpApiBuilder.group(
         const now = yield* Clock.currentTimeMillis
         const signed = signature.verify({ id: params.id, ...query }, now)
         if (Option.isNone(signed)) return yield* refused
-        const { expiresAt, format, id } = signed.value
-        const content = yield* store.body(id, format)
+        const { expiresAt, format, id, organizationId } = signed.value
+        const content = yield* store.body(organizationId, id, format)
         if (Option.isNone(content)) return yield* new NotFound({ message: "asset not found" })
         const options = {
           contentType: mediaType[format],

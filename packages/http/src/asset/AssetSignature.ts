@@ -2,6 +2,9 @@
  * Signed addresses of assets: whoever holds one may fetch that very asset in that very format until it expires. It
  * carries nothing of the caller, and any change to any part of it makes it worthless.
  *
+ * The asset is looked up within its organization, as everything is. An address names it, but tells it to nobody: in
+ * front of the signature, hidden by a second use of the secret that is different for every address.
+ *
  * The signature is HMAC-SHA-256 by Node's own implementation, which answers at once: an address is made for every
  * asset of every message that is shown, and within the encoding of a stream's frames, where nothing can be awaited.
  *
@@ -10,6 +13,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { SignAsset } from "@castellan/api/asset/AssetWire"
 import { AssetFormat, AssetId } from "@castellan/core/asset/Asset"
+import { OrganizationId } from "@castellan/core/organization/Organization"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
@@ -41,8 +45,12 @@ export interface SignedParts {
   readonly signature?: string | undefined
 }
 
+/** What an address says openly. */
+type NamedParts = Record<"id" | "format" | "expires", string>
+
 /** What a valid address gives access to. */
 export interface SignedAsset {
+  readonly organizationId: OrganizationId
   readonly id: AssetId
   readonly format: AssetFormat
   /** When it stops working, in milliseconds since 1970. */
@@ -67,6 +75,15 @@ export class AssetSignature extends Context.Service<
 
 const isAssetId = Schema.is(AssetId)
 const isAssetFormat = Schema.is(AssetFormat)
+const isOrganizationId = Schema.is(OrganizationId)
+
+const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll("-", ""), "hex")
+
+const uuidOf = (bytes: Buffer): string =>
+  bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
+
+/** Bytes of an organization's id. */
+const uuidLength = 16
 
 const isSecond = (text: string): boolean => /^[0-9]{1,12}$/.test(text)
 
@@ -84,28 +101,46 @@ export const layer = (options: AssetSignatureOptions): Layer.Layer<AssetSignatur
       const life = Duration.toMillis((yield* HttpLimits).assetLife)
       const base = `${(options.publicUrl ?? "").replace(/\/+$/, "")}/v2/assets/`
 
-      // The purpose goes in first, so that a signature that the same secret made for anything else is none here.
-      const tag = (id: string, format: string, expires: string): Buffer =>
-        createHmac("sha256", secret).update(`castellan/asset/1\n${id}\n${format}\n${expires}`).digest()
+      // The purpose goes in first, so that what the same secret made for anything else is worth nothing here.
+      const digest = (purpose: string, { expires, format, id }: NamedParts, more: Buffer): Buffer =>
+        createHmac("sha256", secret)
+          .update(`castellan/asset/${purpose}/2\n${id}\n${format}\n${expires}\n`)
+          .update(more)
+          .digest()
+
+      /** Hides an organization in an address, and finds it again. */
+      const hide = (organization: Buffer, parts: NamedParts): Buffer => {
+        const mask = digest("organization", parts, Buffer.alloc(0))
+        return Buffer.from(organization.map((byte, index) => byte ^ (mask[index] ?? 0)))
+      }
+
+      const sign = (hidden: Buffer, parts: NamedParts): string =>
+        Buffer.concat([hidden, digest("signature", parts, hidden)]).toString("base64url")
 
       return AssetSignature.of({
         life,
         signer: (now) => {
           const expires = String(Math.floor((now + life) / 1000))
-          return (asset, format) =>
-            `${base}${asset.id}?format=${format}&expires=${expires}&signature=${tag(asset.id, format, expires).toString("base64url")}`
+          return (asset, format) => {
+            const parts = { id: asset.id, format, expires }
+            const signature = sign(hide(bytesOf(asset.organizationId), parts), parts)
+            return `${base}${asset.id}?format=${format}&expires=${expires}&signature=${signature}`
+          }
         },
         verify: ({ expires = "", format = "", id, signature = "" }, now) => {
-          const expected = tag(id, format, expires)
-          const given = Buffer.from(signature, "base64url")
-          // Decoding forgives characters that are no base64; the address must be the very one that was made.
-          const genuine =
-            given.length === expected.length &&
-            timingSafeEqual(given, expected) &&
-            signature === expected.toString("base64url")
-          if (!genuine || !isSecond(expires) || !isAssetId(id) || !isAssetFormat(format)) return Option.none()
+          const parts = { id, format, expires }
+          const hidden = Buffer.from(signature, "base64url").subarray(0, uuidLength)
+          // Compared as text: decoding forgives characters that are no base64, and the address must be the very one
+          // that was made.
+          const expected = Buffer.from(sign(hidden, parts))
+          const given = Buffer.from(signature)
+          if (given.length !== expected.length || !timingSafeEqual(given, expected)) return Option.none()
+          const organizationId = uuidOf(hide(hidden, parts))
+          if (!isOrganizationId(organizationId) || !isSecond(expires) || !isAssetId(id) || !isAssetFormat(format)) {
+            return Option.none()
+          }
           const expiresAt = Number(expires) * 1000
-          return now < expiresAt ? Option.some({ id, format, expiresAt }) : Option.none()
+          return now < expiresAt ? Option.some({ organizationId, id, format, expiresAt }) : Option.none()
         }
       })
     })

@@ -3,7 +3,7 @@
  *
  * Source: api-v2.md "Chat"; decisions.md §4.
  */
-import { ServedApi } from "../ServedApi.ts"
+import { Api } from "@castellan/api/Api"
 import * as AskRequest from "@castellan/api/chat/AskRequest"
 import { toCellPage, toChatQuery } from "@castellan/api/chat/ChatQueries"
 import { resumeAfter } from "@castellan/api/chat/ChatStreamFrame"
@@ -37,7 +37,7 @@ const questionOf = (payload: AskPayload) =>
 
 /** The operations of chats. */
 export const layer = HttpApiBuilder.group(
-  ServedApi,
+  Api,
   "chats",
   Effect.fnUntraced(function* (handlers) {
     const chats = yield* Chats
@@ -48,7 +48,10 @@ export const layer = HttpApiBuilder.group(
     const sign = Effect.map(Clock.currentTimeMillis, signature.signer)
 
     const stream = (run: Run, number: number, received: number) =>
-      Effect.map(broadcast.follow({ id: run.id, number }, received), StreamResponse.make)
+      Effect.map(
+        broadcast.follow({ id: run.id, organizationId: run.organizationId, number }, received),
+        StreamResponse.make
+      )
 
     /** The run that a follower of a chat is sent, and how much of it the follower has. */
     const resume = Effect.fnUntraced(function* (id: ChatId, lastEventId: number) {

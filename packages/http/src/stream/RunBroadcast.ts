@@ -9,7 +9,7 @@
 import { InvalidRequest } from "@castellan/core/error/Failure"
 import type { RunId } from "@castellan/core/run/Run"
 import type { RunLogEntry } from "@castellan/core/run/RunEvent"
-import { RunLog } from "@castellan/core/run/RunLog"
+import { type LoggedRun, RunLog } from "@castellan/core/run/RunLog"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -27,8 +27,7 @@ import * as EventFrame from "./EventFrame.ts"
 import { type Follower, RunFeed } from "./RunFeed.ts"
 
 /** A run to follow. */
-export interface FollowedRun {
-  readonly id: RunId
+export interface FollowedRun extends LoggedRun {
   /** Its place among the runs of its chat, from 0. */
   readonly number: number
 }
@@ -91,10 +90,10 @@ export const layer: Layer.Layer<RunBroadcast, never, AssetSignature | RunLog> = 
       const broadcast: Broadcast = { feed, ready }
       broadcasts.set(run.id, broadcast)
       const reading = Effect.gen(function* () {
-        yield* readInto(feed, yield* log.read(run.id, 0))
+        yield* readInto(feed, yield* log.read(run, 0))
         yield* Deferred.succeed(ready, undefined)
         if (feed.isClosed) return
-        yield* Stream.runForEachArray(log.follow(run.id, feed.count), (entries) => readInto(feed, entries))
+        yield* Stream.runForEachArray(log.follow(run, feed.count), (entries) => readInto(feed, entries))
         if (!feed.isClosed) return yield* Effect.die(new Error("the run log ended before the run did"))
       }).pipe(
         Effect.onExit((exit) => {

@@ -276,7 +276,7 @@ export const stalledRun = Effect.gen(function* () {
 })
 
 /** Adds events to a run. */
-export const tell = (run: Run, ...events: ReadonlyArray<RunEvent>) => RunLog.use((log) => log.append(run.id, events))
+export const tell = (run: Run, ...events: ReadonlyArray<RunEvent>) => RunLog.use((log) => log.append(run, events))
 
 /** A piece of text. */
 export const text = (words: string): RunEvent => RunEvent.cases.Text.make({ text: words })

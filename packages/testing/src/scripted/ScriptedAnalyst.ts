@@ -48,7 +48,7 @@ export const layer: Layer.Layer<ScriptedAnalyst | Analyst, never, RunLog> = Laye
     const answer: Analyst["Service"]["answer"] = Effect.fn("ScriptedAnalyst.answer")(function* (run, usage) {
       yield* Ref.update(begun, (all) => [...all, run.id])
       yield* Ref.update(usage, (sum) => addUsage(sum, { inputTokens: 10, outputTokens: 5, toolCalls: 0 }))
-      yield* log.append(run.id, [RunEvent.cases.Text.make({ text: "words" })])
+      yield* log.append(run, [RunEvent.cases.Text.make({ text: "words" })])
       yield* SubscriptionRef.update(speaking, (all) => [...all, run.id])
       switch (run.question) {
         case questions.wait:

@@ -28,13 +28,13 @@ export const suite = <E>(name: string, layer: Layer.Layer<AssetStore, E>): void 
           { format: "svg", content: "" },
           { format: "json", content: json }
         ])
-        const kept = yield* store.body(asset.id, "png")
+        const kept = yield* store.body(asset.organizationId, asset.id, "png")
         assert.deepStrictEqual(
           Option.map(kept, (content) => (typeof content === "string" ? content : Uint8Array.from(content))),
           Option.some(png)
         )
-        assert.deepStrictEqual(yield* store.body(asset.id, "svg"), Option.some(""))
-        assert.deepStrictEqual(yield* store.body(asset.id, "json"), Option.some(json))
+        assert.deepStrictEqual(yield* store.body(asset.organizationId, asset.id, "svg"), Option.some(""))
+        assert.deepStrictEqual(yield* store.body(asset.organizationId, asset.id, "json"), Option.some(json))
       })
     )
 
@@ -43,8 +43,9 @@ export const suite = <E>(name: string, layer: Layer.Layer<AssetStore, E>): void 
         const store = yield* AssetStore
         const asset = yield* sample
         yield* store.put(asset, [{ format: "csv", content: "a\r\n1\r\n" }])
-        assert.isTrue(Option.isNone(yield* store.body(asset.id, "png")))
-        assert.isTrue(Option.isNone(yield* store.body((yield* sample).id, "csv")))
+        assert.isTrue(Option.isNone(yield* store.body(asset.organizationId, asset.id, "png")))
+        assert.isTrue(Option.isNone(yield* store.body((yield* sample).organizationId, asset.id, "csv")))
+        assert.isTrue(Option.isNone(yield* store.body(asset.organizationId, (yield* sample).id, "csv")))
       })
     )
 
@@ -56,11 +57,11 @@ export const suite = <E>(name: string, layer: Layer.Layer<AssetStore, E>): void 
         const [one, two, other] = [yield* Sample.asset(run), yield* Sample.asset(run), yield* sample]
         for (const asset of [one, two, other]) yield* store.put(asset, [{ format: "txt", content: "kept" }])
         yield* store.removeOf(other.organizationId, run.chatId)
-        assert.isTrue(Option.isSome(yield* store.body(one.id, "txt")))
+        assert.isTrue(Option.isSome(yield* store.body(one.organizationId, one.id, "txt")))
         yield* store.removeOf(run.organizationId, run.chatId)
-        assert.isTrue(Option.isNone(yield* store.body(one.id, "txt")))
-        assert.isTrue(Option.isNone(yield* store.body(two.id, "txt")))
-        assert.isTrue(Option.isSome(yield* store.body(other.id, "txt")))
+        assert.isTrue(Option.isNone(yield* store.body(one.organizationId, one.id, "txt")))
+        assert.isTrue(Option.isNone(yield* store.body(two.organizationId, two.id, "txt")))
+        assert.isTrue(Option.isSome(yield* store.body(other.organizationId, other.id, "txt")))
       })
     )
 
@@ -71,8 +72,8 @@ export const suite = <E>(name: string, layer: Layer.Layer<AssetStore, E>): void 
         const other = yield* sample
         yield* store.put(one, [{ format: "txt", content: "one" }])
         yield* store.put(other, [{ format: "txt", content: "other" }])
-        assert.deepStrictEqual(yield* store.body(one.id, "txt"), Option.some("one"))
-        assert.deepStrictEqual(yield* store.body(other.id, "txt"), Option.some("other"))
+        assert.deepStrictEqual(yield* store.body(one.organizationId, one.id, "txt"), Option.some("one"))
+        assert.deepStrictEqual(yield* store.body(other.organizationId, other.id, "txt"), Option.some("other"))
       })
     )
   })

@@ -5,9 +5,8 @@
 import { CellStatus, Cell, CellContent } from "@castellan/core/chat/Cell"
 import { ConnectorId } from "@castellan/core/connector/Connector"
 import { ModelId } from "@castellan/core/model/Model"
-import type { RunId } from "@castellan/core/run/Run"
 import { RunEvent, type RunLogEntry } from "@castellan/core/run/RunEvent"
-import { RunLog } from "@castellan/core/run/RunLog"
+import { type LoggedRun, RunLog } from "@castellan/core/run/RunLog"
 import { assert, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -30,7 +29,10 @@ const sequences = (entries: ReadonlyArray<RunLogEntry>): ReadonlyArray<number> =
 const counting = (from: number, to: number): ReadonlyArray<number> =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
 
-const follow = (run: RunId, after: number) => RunLog.use((log) => Stream.runCollect(log.follow(run, after)))
+const follow = (run: LoggedRun, after: number) => RunLog.use((log) => Stream.runCollect(log.follow(run, after)))
+
+/** A run of an organization, that no log knows. */
+const someRun = Effect.all({ id: Sample.runId, organizationId: Sample.organizationId })
 
 const pause = (times: number) => Effect.repeat(Effect.yieldNow, { times })
 
@@ -73,7 +75,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
     it.effect("numbers entries from 1, and reads them from any point", () =>
       Effect.gen(function* () {
         const log = yield* RunLog
-        const run = yield* Sample.runId
+        const run = yield* someRun
         assert.deepStrictEqual(yield* log.read(run, 0), [])
         yield* log.append(run, [text("a"), text("b")])
         yield* log.append(run, [])
@@ -90,7 +92,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
     it.effect("keeps every kind of event as it was", () =>
       Effect.gen(function* () {
         const log = yield* RunLog
-        const run = yield* Sample.runId
+        const run = yield* someRun
         const events = yield* everyKind
         yield* log.append(run, events)
         const kept = (yield* log.read(run, 0)).map((entry) => entry.event)
@@ -103,7 +105,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
     it.effect("appends nothing after done, be it in the same step or a later one", () =>
       Effect.gen(function* () {
         const log = yield* RunLog
-        const run = yield* Sample.runId
+        const run = yield* someRun
         yield* log.append(run, [text("a"), done, text("too late")])
         yield* log.append(run, [text("much too late"), done])
         assert.deepStrictEqual(wordsOf(yield* log.read(run, 0)), ["a", "Done"])
@@ -114,7 +116,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
     it.effect("a late follower has everything from its point on, and ends", () =>
       Effect.gen(function* () {
         const log = yield* RunLog
-        const run = yield* Sample.runId
+        const run = yield* someRun
         yield* log.append(run, [text("a"), text("b"), done])
         assert.deepStrictEqual(sequences(yield* follow(run, 0)), [1, 2, 3])
         assert.deepStrictEqual(sequences(yield* follow(run, 2)), [3])
@@ -125,7 +127,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
     it.effect("removes the log of one run", () =>
       Effect.gen(function* () {
         const log = yield* RunLog
-        const [one, other] = [yield* Sample.runId, yield* Sample.runId]
+        const [one, other] = [yield* someRun, yield* someRun]
         yield* log.remove(one)
         yield* log.append(one, [text("a"), done])
         yield* log.append(other, [text("b"), done])
@@ -138,8 +140,8 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
     it.effect("keeps runs apart", () =>
       Effect.gen(function* () {
         const log = yield* RunLog
-        const one = yield* Sample.runId
-        const other = yield* Sample.runId
+        const one = yield* someRun
+        const other = yield* someRun
         const following = yield* Effect.forkChild(follow(other, 0), { startImmediately: true })
         yield* log.append(one, [text("one"), done])
         yield* log.append(other, [text("other"), done])
@@ -151,7 +153,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
     it.effect("an entry reaches a follower before the next is appended", () =>
       Effect.gen(function* () {
         const log = yield* RunLog
-        const run = yield* Sample.runId
+        const run = yield* someRun
         yield* log.append(run, [text("1")])
         // Each entry that is seen has the next one appended: a follower that gathers would wait for ever.
         const seen = yield* log.follow(run, 0).pipe(
@@ -171,7 +173,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
     it.effect("a follower that leaves disturbs nobody", () =>
       Effect.gen(function* () {
         const log = yield* RunLog
-        const run = yield* Sample.runId
+        const run = yield* someRun
         const leaving = yield* Effect.forkChild(follow(run, 0), { startImmediately: true })
         const staying = yield* Effect.forkChild(follow(run, 0), { startImmediately: true })
         yield* log.append(run, [text("a")])
@@ -185,7 +187,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
     it.effect("a follower that does not read holds up nobody", () =>
       Effect.gen(function* () {
         const log = yield* RunLog
-        const run = yield* Sample.runId
+        const run = yield* someRun
         const stuck = yield* log.follow(run, 0).pipe(
           Stream.runForEach(() => Effect.never),
           Effect.forkChild({ startImmediately: true })
@@ -213,7 +215,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
       ({ appenders, followers }) =>
         Effect.gen(function* () {
           const log = yield* RunLog
-          const run = yield* Sample.runId
+          const run = yield* someRun
           const following = yield* Effect.forEach(followers, ({ after, pauses }) =>
             Effect.forkChild(Effect.andThen(pause(pauses), follow(run, after)))
           )

@@ -80,7 +80,7 @@ export const suite = <E, E2>(
       Effect.gen(function* () {
         const run = yield* queued(questions.answer)
         const log = yield* RunLog
-        const found = yield* log.follow(run.id, 0).pipe(
+        const found = yield* log.follow(run, 0).pipe(
           Stream.filter((entry) => entry.event._tag === "Done"),
           Stream.mapEffect(() => Effect.all([Effect.map(kept(run), (ended) => ended.status._tag), activityOf(run)])),
           Stream.runCollect,
