@@ -49,6 +49,7 @@ import * as AccessHandlers from "./access/AccessHandlers.ts"
 import * as BearerAuthentication from "./access/BearerAuthentication.ts"
 import * as ApiKeyHandlers from "./apikey/ApiKeyHandlers.ts"
 import * as AgentHandlers from "./agent/AgentHandlers.ts"
+import * as LongOperations from "./answer/LongOperations.ts"
 import * as AppHandlers from "./app/AppHandlers.ts"
 import * as AssetHandlers from "./asset/AssetHandlers.ts"
 import * as AssetSignature from "./asset/AssetSignature.ts"
@@ -161,10 +162,6 @@ const routes = (options: CastellanHttpOptions) =>
     ReferencePage.layer(options)
   )
 
-/** Waiting for a run takes as long as the run: its operation has a limit of its own. */
-const waitsForRun = (request: HttpServerRequest.HttpServerRequest): boolean =>
-  request.method === "POST" && /^\/+v2\/+chats\/*(?:\?|$)/.test(request.url)
-
 const addresses = ({ assetSecret, publicUrl }: CastellanHttpOptions): AssetSignature.AssetSignatureOptions => ({
   secret: assetSecret,
   ...(publicUrl === undefined ? {} : { publicUrl })
@@ -203,7 +200,7 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
         orElse: () => Effect.succeed(ErrorResponse.timeout)
       })
       const bounded = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-        waitsForRun(request) ? routed : inTime
+        LongOperations.isFor(request) ? routed : inTime
       )
       return CastellanHttp.of({
         app: ConnectErrors.around(RequestBoundary.make(bounded, table)),

@@ -110,7 +110,9 @@ export const layer = HttpApiBuilder.group(
         function* ({ params, payload }) {
           // A form that cannot be read is the boundary's to answer.
           const file = yield* Effect.catchTag(UploadRequest.fromParts(payload), "MultipartError", Effect.die)
-          const path = yield* sandcastles.upload(params.id, file)
+          const path = yield* sandcastles
+            .upload(params.id, file)
+            .pipe(AnswerTime.within("the file did not reach the sandcastle in time"))
           return SandcastleFileWire.ofEntry({ path, kind: "file", size: file.content.length })
         },
         declared("InvalidRequest", "PermissionDenied", "NotFound", "Conflict", "ExecutionFailed")

@@ -6,6 +6,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
+import { formBytes } from "@castellan/api/wire/BytesWire"
+import { maxFiles } from "@castellan/core/chat/Upload"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -72,6 +74,9 @@ const namesOneHost = (request: IncomingMessage): boolean => {
   return hosts === 1 || (hosts === 0 && request.httpVersion === "1.0")
 }
 
+/** Whether a body brings files: forms have bounds of their own, which the operation knows. */
+const isForm = ({ headers }: IncomingMessage): boolean => /^multipart\/form-data\b/i.test(headers["content-type"] ?? "")
+
 /** Puts the application behind the guards of a server, and answers with the connections that have asked for nothing. */
 const attach = (
   server: Server,
@@ -94,7 +99,8 @@ const attach = (
   server.on("request", guarded)
   // Whoever asks before sending a body is told at once that it is too large.
   server.on("checkContinue", (request, response) => {
-    if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) {
+    const limit = isForm(request) ? Math.max(maxBodyBytes, formBytes(maxFiles)) : maxBodyBytes
+    if (Number(request.headers["content-length"] ?? 0) > limit) {
       RawResponse.refuse(request, response, 413, "body: must not be larger than this operation takes")
       return
     }
