@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto"
 import * as JwtIdentity from "@castellan/http/identity/JwtIdentity"
+import * as JwtSignature from "@castellan/http/identity/JwtSignature"
 import { RoleId } from "@castellan/core/role/Role"
 import { IdentityTokens } from "@castellan/core/session/IdentityTokens"
 import { assert, describe, it } from "@effect/vitest"
@@ -144,6 +145,14 @@ describe("tokens of a shared secret", () => {
         assert.isFalse(yield* isTaken(altered), altered)
       }
     }).pipe(Effect.provide(shared))
+  )
+
+  it.effect("their signature is by one algorithm, whoever asks about it", () =>
+    Effect.gen(function* () {
+      const key = Buffer.from(secret)
+      assert.strictEqual(yield* JwtSignature.bySecret(withSecret({ alg: "HS256" }, claims()), key), "Genuine")
+      assert.strictEqual(yield* JwtSignature.bySecret(withSecret({ alg: "HS512" }, claims(), "sha512"), key), "Forged")
+    })
   )
 
   it.effect("a secret that can be guessed is refused at the start", () =>

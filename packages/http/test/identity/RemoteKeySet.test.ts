@@ -203,6 +203,10 @@ describe("the keys of an identity provider", () => {
     (response) =>
       response.end(body)
 
+  const errorWithKeys: KeyServer.Answer = (response) => {
+    response.writeHead(404).end('{"keys":[{"kty":"EC","kid":"two"}]}')
+  }
+
   it.effect.each([
     ["more than a key set can be", tooLarge],
     ["no JSON", text("<html>")],
@@ -210,7 +214,8 @@ describe("the keys of an identity provider", () => {
     ["half a key set", text('{"keys":[')],
     ["keys that are no objects", text('{"keys":[1]}')],
     ["nothing", text("")],
-    ["an error", KeyServer.broken]
+    ["an error", KeyServer.broken],
+    ["an error that carries keys", errorWithKeys]
   ] as const)("%s does not take the place of keys", ([, how]) =>
     Effect.gen(function* () {
       const key = yield* KeyServer.key("one")
