@@ -25,6 +25,7 @@ import type { LanguageModels } from "./model/LanguageModels.ts"
 import * as Models from "./model/Models.ts"
 import type { OntologyEngine } from "./ontology/OntologyEngine.ts"
 import * as Administration from "./organization/Administration.ts"
+import * as Retention from "./retention/Retention.ts"
 import * as RowPolicies from "./rowpolicy/RowPolicies.ts"
 import * as InProcessRunner from "./run/InProcessRunner.ts"
 import { RunLimits } from "./run/RunLimits.ts"
@@ -51,6 +52,7 @@ export type UseCases =
   | Connectors.Connectors
   | FolderPolicies.FolderPolicies
   | Models.Models
+  | Retention.Retention
   | RowPolicies.RowPolicies
   | Runner
   | Sandcastles.Sandcastles
@@ -74,10 +76,15 @@ export interface CastellanOptions extends InProcessRunner.InProcessRunnerOptions
   /** Where sandcastles have their sessions; without it, none can be started. */
   readonly sandbox?: Layer.Layer<SandboxRuntime.SandboxRuntime>
   /**
-   * Whether sandcastles that are idle are stopped, and old executions purged, once a minute in this process. They are,
-   * unless a host calls `Sandcastles.sweep` by a clock of its own.
+   * Whether sandcastles that are idle are stopped, once a minute in this process. They are, unless a host calls
+   * `Sandcastles.sweep` by a clock of its own.
    */
   readonly sweeps?: boolean
+  /**
+   * Whether what was kept long enough is purged at the start and once an hour in this process. It is, unless a host
+   * calls `Retention.purge` by a clock of its own. Several servers that do it do no harm.
+   */
+  readonly purges?: boolean
   /** What the web is searched with; without it, every search fails. */
   readonly webSearch?: Layer.Layer<WebSearch.WebSearch>
   /** What session tokens are signed with; without it, a secret of this process that ends with it. */
@@ -101,6 +108,10 @@ const sandcastles = ({ sandbox, sweeps = true }: CastellanOptions) =>
     Layer.provide(sandbox ?? SandboxRuntime.layerUnavailable)
   )
 
+/** The removal of what was kept long enough, once an hour. */
+const retention = ({ purges = true }: CastellanOptions) =>
+  (purges ? Retention.layerHourly : Layer.empty).pipe(Layer.provideMerge(Retention.layer))
+
 /** Every use case, with runs carried out in this process. */
 export const layer = (options: CastellanOptions = {}): Layer.Layer<UseCases, never, Stores | Ports> =>
   Automation.layer.pipe(
@@ -110,7 +121,7 @@ export const layer = (options: CastellanOptions = {}): Layer.Layer<UseCases, nev
     Layer.provide(options.webSearch ?? WebSearch.layerUnavailable),
     Layer.provideMerge(Layer.mergeAll(ConnectorQueries.layer, Connectors.layer, Models.layer, RowPolicies.layer)),
     Layer.provideMerge(Layer.mergeAll(Changes.layer, FolderPolicies.layer)),
-    Layer.provideMerge(Administration.layer),
+    Layer.provideMerge(Layer.mergeAll(Administration.layer, retention(options))),
     Layer.provideMerge(UseCase.layer),
     Layer.provideMerge(sessionTokens(options)),
     Layer.provide(

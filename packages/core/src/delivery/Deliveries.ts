@@ -99,12 +99,13 @@ export const layer: Layer.Layer<
     ) =>
       useCase.run({ action: "deliver", target: target(delivery) }, () =>
         Effect.gen(function* () {
+          const nothing = { answer: Option.none<Delivery>(), entries: [] }
           const current = yield* store.get(delivery.organizationId, delivery.id)
-          if (Option.isNone(current)) return { answer: Option.none<Delivery>(), entries: [] }
+          if (Option.isNone(current)) return nothing
           const advanced = advance(current.value, yield* eventFor(current.value), at)
-          if (advanced._tag === "Failure") return { answer: Option.none<Delivery>(), entries: [] }
+          if (advanced._tag === "Failure") return nothing
           const next = advanced.success
-          yield* store.save(next)
+          if (!(yield* store.replace(current.value, next))) return nothing
           // That an attempt begins is no news; how it ended is.
           return { answer: Option.some(next), entries: next.status._tag === "Sending" ? [] : [entryOf(next)] }
         })

@@ -4,6 +4,7 @@
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as MemoryTable from "../memory/MemoryTable.ts"
@@ -17,8 +18,11 @@ export class DeliveryStore extends Context.Service<
     readonly get: (organizationId: OrganizationId, id: DeliveryId) => Effect.Effect<Option.Option<Delivery>>
     /** Keeps new deliveries; one whose run has one to the same target already is left out. */
     readonly add: (deliveries: ReadonlyArray<Delivery>) => Effect.Effect<void>
-    /** Replaces the delivery of the same id. */
-    readonly save: (delivery: Delivery) => Effect.Effect<void>
+    /**
+     * Replaces a delivery whose status is still as it was found. False, and nothing is changed, where somebody else
+     * has carried it on meanwhile: of all servers that begin an attempt, one does.
+     */
+    readonly replace: (found: Delivery, next: Delivery) => Effect.Effect<boolean>
     /** The deliveries of these runs, in the order of their ids. */
     readonly ofRuns: (
       organizationId: OrganizationId,
@@ -73,7 +77,13 @@ export const layerMemory: Layer.Layer<DeliveryStore> = Layer.effect(
           }
           return [undefined, added]
         }),
-      save: (delivery) => table.set(delivery.id, delivery),
+      replace: (found, next) =>
+        table.modify((rows) => {
+          const current = rows.get(found.id)
+          return current !== undefined && Equal.equals(current.status, found.status)
+            ? [true, [[next.id, next]]]
+            : [false, []]
+        }),
       ofRuns: (organizationId, runIds) => {
         const wanted = new Set(runIds)
         return Effect.map(

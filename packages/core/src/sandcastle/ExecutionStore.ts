@@ -23,8 +23,11 @@ export class ExecutionStore extends Context.Service<
       sandcastleId: SandcastleId,
       page: Page.PositionPage
     ) => Effect.Effect<Page.Slice<Execution>>
-    /** Removes the executions of every organization that were recorded before a moment; answers how many. */
-    readonly purge: (before: DateTime.Utc) => Effect.Effect<number>
+    /**
+     * Removes executions of every organization that were recorded before a moment: `limit` at most, so that nobody
+     * waits for long. Answers how many; fewer than `limit` means that none is left, or that others are removing them.
+     */
+    readonly purge: (before: DateTime.Utc, limit: number) => Effect.Effect<number>
   }
 >()("@castellan/core/sandcastle/ExecutionStore") {}
 
@@ -42,14 +45,16 @@ export const layerMemory: Layer.Layer<ExecutionStore> = Layer.effect(
           ),
           (found) => Page.slice(found, page, ({ createdAt, id }) => ({ at: createdAt, id }))
         ),
-      purge: (before) =>
+      purge: (before, limit) =>
         Effect.flatMap(
           table.where((execution) => DateTime.isLessThan(execution.createdAt, before)),
-          (old) =>
-            Effect.as(
+          (found) => {
+            const old = found.slice(0, limit)
+            return Effect.as(
               Effect.forEach(old, ({ id }) => table.remove(id), { discard: true }),
               old.length
             )
+          }
         )
     })
   })

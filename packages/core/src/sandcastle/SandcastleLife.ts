@@ -20,7 +20,6 @@ import { ChatStore } from "../chat/ChatStore.ts"
 import { NotFound } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
 import type { PositionPage } from "../page/Page.ts"
-import { purgedBefore } from "./Execution.ts"
 import { ExecutionStore } from "./ExecutionStore.ts"
 import * as LibraryStaging from "./LibraryStaging.ts"
 import { SandboxError, type SandboxUsage } from "./SandboxRuntime.ts"
@@ -41,8 +40,6 @@ export interface SandcastleView {
 export interface Swept {
   /** Sandcastles that were stopped. */
   readonly stopped: number
-  /** Executions that were purged. */
-  readonly purged: number
 }
 
 /** The sweep as a principal: it acts as the maker of what it stops, and holds nothing. */
@@ -160,6 +157,17 @@ export const make = Effect.gen(function* () {
     ])
   })
 
+  /** Notes that what somebody is using here is in use: other servers know of no use but what is kept. */
+  const keepBusy = Effect.gen(function* () {
+    for (const { id, organizationId } of yield* open.all) {
+      if (!(yield* open.isBusy(id))) continue
+      const found = yield* store.get(organizationId, id)
+      if (Option.isNone(found)) continue
+      const used = sessions.note(id, SandcastleEvent.cases.Use.make({}))
+      yield* Effect.provideService(used, CurrentPrincipal, sweeper(found.value))
+    }
+  })
+
   /** Closes the sessions of this process whose sandcastles were stopped by another since they were opened. */
   const closeReleased = Effect.gen(function* () {
     for (const { id, openedAt, organizationId } of yield* open.all) {
@@ -227,18 +235,16 @@ export const make = Effect.gen(function* () {
       )
     }),
 
-    /** Stops what was idle too long, and purges what was kept long enough: background work, for every organization. */
+    /** Stops what was idle too long: background work, for every organization. Several servers may sweep at once. */
     sweep: Effect.gen(function* () {
+      yield* keepBusy
       const now = yield* DateTime.now
       const idle = yield* store.idleSince(DateTime.subtractDuration(now, limits.idle))
       const stopped = yield* Effect.forEach(idle, (sandcastle) =>
         Effect.provideService(stopIdle(sandcastle), CurrentPrincipal, sweeper(sandcastle))
       )
       yield* closeReleased
-      const swept: Swept = {
-        stopped: stopped.filter((was) => was).length,
-        purged: yield* executions.purge(purgedBefore(now))
-      }
+      const swept: Swept = { stopped: stopped.filter((was) => was).length }
       return swept
     }).pipe(Effect.withSpan("Sandcastles.sweep"))
   }

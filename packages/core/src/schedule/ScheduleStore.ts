@@ -20,6 +20,11 @@ export class ScheduleStore extends Context.Service<
     ) => Effect.Effect<Option.Option<Schedule>>
     /** Inserts the schedule, or replaces the one of the same playbook. */
     readonly save: (schedule: Schedule) => Effect.Effect<void>
+    /**
+     * Takes a schedule's due time: its next one stands in its place, or the schedule is removed where there is none.
+     * False, and nothing is changed, where the due time was taken already: of all servers that fire it, one does.
+     */
+    readonly take: (found: Schedule, next: Option.Option<Schedule>) => Effect.Effect<boolean>
     /** Removes the schedule of a playbook; nothing where there is none. */
     readonly remove: (organizationId: OrganizationId, playbookId: Schedule["playbookId"]) => Effect.Effect<void>
     /** The schedules of every organization that are due at a moment, the longest due first; at most `limit`. */
@@ -48,6 +53,15 @@ export const layerMemory: Layer.Layer<ScheduleStore> = Layer.effect(
         Effect.flatMap(get(organizationId, playbookId), (found) =>
           Option.isSome(found) ? table.remove(playbookId) : Effect.void
         ),
+      take: (found, next) =>
+        table.modify((rows) => {
+          const current = rows.get(found.playbookId)
+          return current !== undefined &&
+            current.organizationId === found.organizationId &&
+            DateTime.Equivalence(current.nextDueAt, found.nextDueAt)
+            ? [true, [[found.playbookId, Option.getOrUndefined(next)]]]
+            : [false, []]
+        }),
       due: (now, limit) =>
         Effect.map(
           table.where((schedule) => DateTime.isLessThanOrEqualTo(schedule.nextDueAt, now)),

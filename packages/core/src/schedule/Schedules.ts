@@ -145,10 +145,7 @@ export const layer: Layer.Layer<
           const playbook = yield* playbooks.get(schedule.organizationId, schedule.playbookId)
           const inForce = Option.isSome(playbook) && playbook.value.status._tag === "Deployed"
           const next = inForce ? fired(schedule, now) : Option.none()
-          yield* Option.isSome(next)
-            ? store.save(next.value)
-            : store.remove(schedule.organizationId, schedule.playbookId)
-          if (!inForce) return nothing
+          if (!(yield* store.take(schedule, next)) || !inForce) return nothing
           const queued = yield* queuedFor(schedule, yield* actingFor(schedule), playbook.value.configuration)
           // Before anything is asked: a due time that has its run already must not leave a chat that nobody runs.
           if (!(yield* runs.open(queued))) return nothing

@@ -2,13 +2,15 @@ import { CurrentPrincipal, type Principal } from "@castellan/core/access/Princip
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { ConnectorId } from "@castellan/core/connector/Connector"
 import type { Position } from "@castellan/core/page/Page"
+import { Retention } from "@castellan/core/retention/Retention"
 import { Execution, ExecutionId } from "@castellan/core/sandcastle/Execution"
 import { ExecutionStore } from "@castellan/core/sandcastle/ExecutionStore"
 import { ExecEvent, layerUnavailable } from "@castellan/core/sandcastle/SandboxRuntime"
 import { SandboxPath } from "@castellan/core/sandcastle/SandboxPath"
 import { Sandcastle, SandcastleId, SandcastleStatus } from "@castellan/core/sandcastle/Sandcastle"
 import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
-import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
+import * as SandcastlesModule from "@castellan/core/sandcastle/Sandcastles"
+import * as SandcastleSessions from "@castellan/core/sandcastle/SandcastleSessions"
 import { SandcastleStore } from "@castellan/core/sandcastle/SandcastleStore"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
@@ -19,6 +21,8 @@ import { ScriptedSandbox } from "@castellan/testing/scripted/ScriptedSandbox"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+
+const { Sandcastles } = SandcastlesModule
 
 const as =
   (principal: Principal) =>
@@ -193,8 +197,8 @@ describe("Sandcastles: their life", () => {
       assert.deepStrictEqual(items[0]?.actor.credential, { _tag: "System", name: "sandcastle-sweep" })
       assert.strictEqual(items[0]?.actor.memberId, member.memberId)
       yield* TestClock.adjust("14 minutes")
-      assert.deepStrictEqual(yield* sandcastles.sweep, { stopped: 1, purged: 0 })
-      assert.deepStrictEqual(yield* sandcastles.sweep, { stopped: 0, purged: 0 })
+      assert.deepStrictEqual(yield* sandcastles.sweep, { stopped: 1 })
+      assert.deepStrictEqual(yield* sandcastles.sweep, { stopped: 0 })
     }).pipe(Effect.provide(Deployment.layer()))
   )
 
@@ -212,7 +216,7 @@ describe("Sandcastles: their life", () => {
       })
       yield* SandcastleStore.use((store) => store.save(stopped))
       assert.deepStrictEqual(yield* open, [id])
-      assert.deepStrictEqual(yield* sandcastles.sweep, { stopped: 0, purged: 0 })
+      assert.deepStrictEqual(yield* sandcastles.sweep, { stopped: 0 })
       assert.deepStrictEqual(yield* open, [])
       yield* TestClock.adjust("1 minute")
       yield* as(member)(sandcastles.start({ id }))
@@ -233,6 +237,23 @@ describe("Sandcastles: their life", () => {
       yield* TestClock.adjust("16 minutes")
       assert.strictEqual(yield* as(member)(statusOf(id)), "Stopped")
       assert.strictEqual(yield* as(member)(statusOf(busy.id)), "Running")
+    }).pipe(Effect.provide(sweeping))
+  )
+
+  it.effect("another server's sweep leaves alone what is in use here for longer than a sandcastle may be idle", () =>
+    Effect.gen(function* () {
+      const { id, member } = yield* castle
+      const elsewhere = yield* Layer.build(
+        SandcastlesModule.layer.pipe(Layer.provide(SandcastleSessions.layer), Layer.fresh)
+      )
+      const sweepElsewhere = Effect.flatMap(Effect.provide(Sandcastles, elsewhere), (sandcastles) => sandcastles.sweep)
+      yield* Effect.forkChild(as(member)(execute(id, "while True: pass")), { startImmediately: true })
+      yield* ScriptedSandbox.use((sandbox) => sandbox.stuck(1))
+      for (let minute = 0; minute < 20; minute++) {
+        yield* TestClock.adjust("1 minute")
+        yield* sweepElsewhere
+      }
+      assert.strictEqual(yield* as(member)(statusOf(id)), "Running")
     }).pipe(Effect.provide(sweeping))
   )
 
@@ -504,7 +525,8 @@ describe("Sandcastles: what runs in them", () => {
         )
       )
       assert.strictEqual((yield* as(member)(recorded(id))).items.length, 7)
-      assert.deepStrictEqual(yield* sandcastles.sweep, { stopped: 0, purged: 1 })
+      const purged = yield* Retention.use((retention) => retention.purge)
+      assert.deepStrictEqual(purged, { executions: 1, idempotentRequests: 0 })
       assert.deepStrictEqual((yield* as(member)(recorded(id))).items.at(-1)?.createdAt, monthAgo)
     }).pipe(Effect.provide(Deployment.layer()))
   )

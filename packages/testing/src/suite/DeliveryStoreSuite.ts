@@ -45,13 +45,58 @@ export const suite = <E>(name: string, layer: Layer.Layer<DeliveryStore, E>): vo
           const delivery = yield* AutomationSample.delivery(report, { target })
           yield* store.add([delivery])
           assertSame(yield* store.get(report.organizationId, delivery.id), Option.some(delivery))
+          let current = delivery
           for (const status of statuses) {
             const next = new Delivery({ ...delivery, status })
-            yield* store.save(next)
+            assert.isTrue(yield* store.replace(current, next))
             assertSame(yield* store.get(report.organizationId, delivery.id), Option.some(next))
+            current = next
           }
           assert.isTrue(Option.isNone(yield* store.get(yield* Sample.organizationId, delivery.id)))
         }
+      })
+    )
+
+    it.effect("is carried on by one of those that found it, and by none that found it earlier", () =>
+      Effect.gen(function* () {
+        const store = yield* DeliveryStore
+        const report = yield* newReport
+        const delivery = yield* AutomationSample.delivery(report)
+        yield* store.add([delivery])
+        const begun = (attempts: number, startedAt: string) =>
+          new Delivery({
+            ...delivery,
+            status: DeliveryStatus.cases.Sending.make({
+              attempts,
+              startedAt: at(startedAt),
+              until: at("2030-01-01T00:05:00Z")
+            })
+          })
+        const claimed = yield* Effect.forEach(
+          Array.from({ length: 8 }, (_, index) => begun(1, `2030-01-01T00:00:0${index}Z`)),
+          (next) => store.replace(delivery, next),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(claimed.filter((won) => won).length, 1)
+        const current = Option.getOrThrow(yield* store.get(report.organizationId, delivery.id))
+        assert.isFalse(yield* store.replace(delivery, begun(1, "2030-01-01T00:00:09Z")))
+        assertSame(yield* store.get(report.organizationId, delivery.id), Option.some(current))
+        const failed = new Delivery({
+          ...delivery,
+          status: DeliveryStatus.cases.Failed.make({
+            attempts: 1,
+            failedAt: at("2030-01-01T00:00:10Z"),
+            error: "busy \u0000 \ud800",
+            nextAt: at("2030-01-01T00:01:00Z")
+          })
+        })
+        assert.isTrue(yield* store.replace(current, failed))
+        assertSame(yield* store.get(report.organizationId, delivery.id), Option.some(failed))
+        assert.isTrue(yield* store.replace(failed, begun(2, "2030-01-01T00:01:00Z")))
+        assert.isFalse(yield* store.replace(current, failed))
+        const unknown = yield* AutomationSample.delivery(report, { target: channel })
+        assert.isFalse(yield* store.replace(unknown, unknown))
+        assert.isTrue(Option.isNone(yield* store.get(report.organizationId, unknown.id)))
       })
     )
 

@@ -85,23 +85,31 @@ export const suite = <E>(name: string, layer: Layer.Layer<ExecutionStore, E>): v
       })
     )
 
-    it.effect("purges what was recorded before a moment, of every organization, and says how many", () =>
-      Effect.gen(function* () {
-        const store = yield* ExecutionStore
-        const [one, other] = [yield* newSandcastle, yield* newSandcastle]
-        // Older than anything that another test of a shared adapter keeps.
-        const moment = at("1960-01-01T00:00:00.000Z")
-        const [old, older, young] = yield* Effect.all([
-          SandcastleSample.execution(one, { createdAt: at("1959-12-31T23:59:59.999Z") }),
-          SandcastleSample.execution(other, { createdAt: at("1950-01-01T00:00:00.000Z") }),
-          SandcastleSample.execution(one, { createdAt: moment })
-        ])
-        yield* Effect.forEach([old, older, young], kept)
-        assert.strictEqual(yield* store.purge(moment), 2)
-        assert.strictEqual(yield* store.purge(moment), 0)
-        assertSame((yield* store.list(one.organizationId, one.id, { limit: 10 })).items, [young])
-        assertSame((yield* store.list(other.organizationId, other.id, { limit: 10 })).items, [])
-      })
+    it.effect(
+      "purges what was recorded before a moment, of every organization, some at a time, and says how many",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* ExecutionStore
+          const [one, other] = [yield* newSandcastle, yield* newSandcastle]
+          // Older than anything that another test of a shared adapter keeps.
+          const moment = at("1960-01-01T00:00:00.000Z")
+          const [old, older, young] = yield* Effect.all([
+            SandcastleSample.execution(one, { createdAt: at("1959-12-31T23:59:59.999Z") }),
+            SandcastleSample.execution(other, { createdAt: at("1950-01-01T00:00:00.000Z") }),
+            SandcastleSample.execution(one, { createdAt: moment })
+          ])
+          yield* Effect.forEach([old, older, young], kept)
+          const [third, fourth] = yield* Effect.all([
+            SandcastleSample.execution(one, { createdAt: at("1951-01-01T00:00:00.000Z") }),
+            SandcastleSample.execution(other, { createdAt: at("1952-01-01T00:00:00.000Z") })
+          ])
+          yield* Effect.forEach([third, fourth], kept)
+          assert.strictEqual(yield* store.purge(moment, 3), 3)
+          assert.strictEqual(yield* store.purge(moment, 3), 1)
+          assert.strictEqual(yield* store.purge(moment, 3), 0)
+          assertSame((yield* store.list(one.organizationId, one.id, { limit: 10 })).items, [young])
+          assertSame((yield* store.list(other.organizationId, other.id, { limit: 10 })).items, [])
+        })
     )
   })
 }

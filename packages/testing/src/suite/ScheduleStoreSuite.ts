@@ -47,6 +47,31 @@ export const suite = <E>(name: string, layer: Layer.Layer<ScheduleStore, E>): vo
       })
     )
 
+    it.effect("a due time is taken by one of those that found it, and the schedule moves on, or ends", () =>
+      Effect.gen(function* () {
+        const store = yield* ScheduleStore
+        const schedule = yield* made("2030-01-01T08:00:00Z")
+        const { organizationId, playbookId } = schedule
+        assert.isFalse(yield* store.take(schedule, Option.none()))
+        assert.isFalse(yield* store.take(schedule, Option.some(schedule)))
+        assert.isTrue(Option.isNone(yield* store.get(organizationId, playbookId)))
+        yield* store.save(schedule)
+        const next = new Schedule({ ...schedule, nextDueAt: at("2030-01-01T09:00:00Z") })
+        const taken = yield* Effect.all(
+          Array.from({ length: 8 }, () => store.take(schedule, Option.some(next))),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(taken.filter((won) => won).length, 1)
+        assertSame(yield* store.get(organizationId, playbookId), Option.some(next))
+        assert.isFalse(yield* store.take(schedule, Option.none()))
+        const elsewhere = new Schedule({ ...next, organizationId: yield* Sample.organizationId })
+        assert.isFalse(yield* store.take(elsewhere, Option.none()))
+        assertSame(yield* store.get(organizationId, playbookId), Option.some(next))
+        assert.isTrue(yield* store.take(next, Option.none()))
+        assert.isTrue(Option.isNone(yield* store.get(organizationId, playbookId)))
+      })
+    )
+
     it.effect("finds what is due at a moment, of every organization, the longest due first", () =>
       Effect.gen(function* () {
         const store = yield* ScheduleStore
