@@ -101,23 +101,34 @@ export const suite = <E>(name: string, layer: Layer.Layer<AuditStore | Organizat
       })
     )
 
-    it.effect("shows nothing to others before it commits", () =>
+    it.effect("shows nothing to others before it commits: they see nothing, or wait until it has", () =>
       Effect.gen(function* () {
         const store = yield* AuditStore
         const transaction = yield* Transaction
         const [event] = yield* events
+        let isEnding = false
         const written = yield* Deferred.make<void>()
-        const looked = yield* Deferred.make<void>()
+        const looking = yield* Deferred.make<Fiber.Fiber<boolean>>()
         const running = yield* Effect.forkChild(
           transaction.run(
-            store
-              .append(event)
-              .pipe(Effect.andThen(Deferred.succeed(written, undefined)), Effect.andThen(Deferred.await(looked)))
+            Effect.gen(function* () {
+              yield* store.append(event)
+              yield* Deferred.succeed(written, undefined)
+              const reader = yield* Deferred.await(looking)
+              // Time enough for whoever has a connection of their own to be answered.
+              const answered = Effect.sync(() => reader.pollUnsafe() !== undefined)
+              yield* Effect.repeat(Effect.andThen(kept(event), answered), { until: (is) => is, times: 100 })
+              isEnding = true
+            })
           )
         )
         yield* Deferred.await(written)
-        assert.isFalse(yield* kept(event))
-        yield* Deferred.succeed(looked, undefined)
+        const looked = yield* Effect.forkChild(
+          Effect.map(kept(event), (isSeen) => isSeen && !isEnding),
+          { startImmediately: true }
+        )
+        yield* Deferred.succeed(looking, looked)
+        assert.isFalse(yield* Fiber.join(looked), "seen while the transaction went on")
         yield* Fiber.join(running)
         assert.isTrue(yield* kept(event))
       })
