@@ -4,6 +4,7 @@
 import { migration as scope } from "./internal/0001_scope.ts"
 import { migration as organizations } from "./internal/0002_organizations.ts"
 import { migration as audit } from "./internal/0003_audit.ts"
+import { migration as chats } from "./internal/0004_chats.ts"
 import { migration as library } from "./internal/0005_library.ts"
 import { migration as secrets } from "./internal/0006_secrets.ts"
 import { migration as playbooks } from "./internal/0007_playbooks.ts"
@@ -17,6 +18,7 @@ export const migrations: ReadonlyArray<Migration> = [
   scope,
   organizations,
   audit,
+  chats,
   library,
   secrets,
   playbooks,
