@@ -2,6 +2,7 @@
  * Transactions of PostgreSQL: serializable, and run again where they lost against another one.
  */
 import { Transaction } from "@castellan/core/transaction/Transaction"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
@@ -12,9 +13,14 @@ import * as DatabaseFailure from "./DatabaseFailure.ts"
 /** How often a transaction is run before its last failure stands. */
 const attempts = 12
 
-/** Milliseconds to wait before the next attempt: doubled each time, up to half a second, and spread. */
+/**
+ * Milliseconds to wait before the next attempt: doubled each time, up to half a second, and spread. They are real ones,
+ * whatever clock a test has set: the other transaction is in a database, which knows no other time.
+ */
 const pause = (attempt: number): Effect.Effect<void> =>
-  Effect.flatMap(Random.next, (spread) => Effect.sleep(Math.min(500, 2 ** attempt) * (0.5 + spread)))
+  Effect.flatMap(Random.next, (spread) => Effect.sleep(Math.min(500, 2 ** attempt) * (0.5 + spread))).pipe(
+    Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
+  )
 
 /** Transactions over the stores of the database. */
 export const layer: Layer.Layer<Transaction, never, SqlClient.SqlClient> = Layer.effect(

@@ -100,6 +100,37 @@ export const suite = <E>(name: string, layer: Layer.Layer<LibraryStore, E>): voi
       })
     )
 
+    it.effect("keeps a library of thousands of files whole, whoever else adds it at the same time", () =>
+      Effect.gen(function* () {
+        const store = yield* LibraryStore
+        const organization = yield* Sample.organizationId
+        const contents = Array.from({ length: 1500 }, (_, index) => bytes(index >> 8, index & 255))
+        const edits = contents.map((content, index) =>
+          put(path(`f${index % 40}/g${index % 7}/h${index % 3}/${index}`), file(blobId(content)))
+        )
+        const large = Result.getOrThrow(apply(empty, edits))
+        const larger = Result.getOrThrow(apply(large, [put(path("f1/g1/h1/more"), file(blobId(one)))]))
+        yield* Effect.all(
+          [store.addBlobs(organization, contents), store.addBlobs(organization, [...contents, one].toReversed())],
+          { concurrency: "unbounded" }
+        )
+        yield* Effect.forEach([large, larger, large], (added) => store.addTree(organization, added), {
+          concurrency: "unbounded"
+        })
+        for (const added of [large, larger]) {
+          const found = Option.getOrThrow(yield* store.tree(organization, added.id))
+          assert.strictEqual(found.fileCount, added.fileCount)
+          assertSame([...files(found)], [...files(added)])
+          const ids = [...files(found)].map(([, { blob }]) => blob)
+          const kept = yield* store.blobs(organization, ids)
+          assert.deepStrictEqual(
+            ids.filter((id) => !kept.has(id) || blobId(kept.get(id)) !== id),
+            []
+          )
+        }
+      })
+    )
+
     it.effect("leaves out what it does not keep", () =>
       Effect.gen(function* () {
         const store = yield* LibraryStore
