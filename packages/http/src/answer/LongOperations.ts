@@ -16,4 +16,4 @@ for (const { method, path } of operations) routes.on(method, path, true)
 
 /** Whether a request is for one of them. */
 export const isFor = ({ method, url }: Pick<HttpServerRequest.HttpServerRequest, "method" | "url">): boolean =>
-  routes.has(method, url)
+  routes.find(method, url) !== undefined
