@@ -6,8 +6,9 @@ import { FilesDriver } from "@castellan/connectors"
 import { Castellan, ConnectorStore, FirstStart, OntologyEngine, OntologyStore, Stores } from "@castellan/core"
 import { OfflineAnalyst } from "@castellan/llm"
 import { MalloyEngine } from "@castellan/ontology"
+import * as JwtIdentity from "@castellan/http/identity/JwtIdentity"
 import { NodeCrypto } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import * as Data from "./Data.ts"
 import type { Keep } from "./Keep.ts"
 import type { Settings } from "./Settings.ts"
@@ -41,8 +42,13 @@ const seed = (settings: Settings, keep: Keep) =>
     })
   )
 
+/** Whose tokens let members in, beside the keys and the sessions of the server itself. */
+const identityProvider = (settings: Settings): Layer.Layer<never> =>
+  Option.match(settings.identityProvider, { onNone: () => Layer.empty, onSome: JwtIdentity.layer })
+
 /** Every service that the HTTP layer needs, with its data in place. */
 export const application = (settings: Settings, keep: Keep) =>
-  Layer.mergeAll(Castellan.layer(), seed(settings, keep)).pipe(
+  Layer.mergeAll(Castellan.layer({ sessionSecrets: { current: keep.sessionSecret } }), seed(settings, keep)).pipe(
+    Layer.provide(identityProvider(settings)),
     Layer.provideMerge(Layer.mergeAll(Stores.layerMemory, adapters))
   )

@@ -3,6 +3,7 @@
  */
 import { FirstStart } from "@castellan/core"
 import { generate, isWellFormed } from "@castellan/core/apikey/ApiKeySecret"
+import { createHmac } from "node:crypto"
 import { Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
 
 /** The data folder cannot be used. */
@@ -16,8 +17,10 @@ export interface Keep {
   /** The administrator's key. It is in `admin.key` and nowhere else; it is never logged. */
   readonly adminKey: Redacted.Redacted<string>
   readonly adminKeyPath: string
-  /** Signs asset URLs. */
+  /** Signs asset URLs and page tokens. */
   readonly secret: Redacted.Redacted<string>
+  /** Signs sessions, so that a restart ends none of them. */
+  readonly sessionSecret: Redacted.Redacted<Uint8Array>
   /** Whether this start made them. */
   readonly isFirstStart: boolean
 }
@@ -25,6 +28,10 @@ export interface Keep {
 const Identity = Schema.fromJsonString(FirstStart.FirstIdentity)
 const decodeIdentity = Schema.decodeUnknownEffect(Identity)
 const encodeIdentity = Schema.encodeEffect(Identity)
+
+/** A secret that follows from another, and tells nothing of it. */
+const derived = (secret: Redacted.Redacted<string>, purpose: string): Redacted.Redacted<Uint8Array> =>
+  Redacted.make(createHmac("sha256", Redacted.value(secret)).update(purpose).digest())
 
 /** Opens the data folder, making on the first start what is not there yet. */
 export const open = Effect.fn("Keep.open")(function* (
@@ -63,15 +70,16 @@ export const open = Effect.fn("Keep.open")(function* (
     "admin.key",
     Effect.map(generate, (value) => `${Redacted.value(value)}\n`)
   ).pipe(Effect.mapError(unusable("admin.key")))
-  const signing = Option.isSome(configuredSecret)
-    ? configuredSecret.value
-    : yield* readOr(
-        "secret",
-        Effect.map(generate, (value) => `${Redacted.value(value)}\n`)
-      ).pipe(
-        Effect.map(({ content }) => Redacted.make(content.trim())),
-        Effect.mapError(unusable("secret"))
-      )
+  const secretIn = (name: string) =>
+    readOr(
+      name,
+      Effect.map(generate, (value) => `${Redacted.value(value)}\n`)
+    ).pipe(
+      Effect.map(({ content }) => Redacted.make(content.trim())),
+      Effect.mapError(unusable(name))
+    )
+  const secret = Option.isSome(configuredSecret) ? configuredSecret.value : yield* secretIn("secret")
+  const sessionSource = Option.isSome(configuredSecret) ? configuredSecret.value : yield* secretIn("session.secret")
   if (!isWellFormed(key.content.trim())) {
     return yield* new KeepUnusable({
       message: `${path.join(folder, "admin.key")} does not hold an API key; remove it to have a new one made`
@@ -81,7 +89,8 @@ export const open = Effect.fn("Keep.open")(function* (
     identity: yield* Effect.mapError(decodeIdentity(identity.content), unusable("identity.json")),
     adminKey: Redacted.make(key.content.trim()),
     adminKeyPath: path.join(folder, "admin.key"),
-    secret: signing,
+    secret,
+    sessionSecret: derived(sessionSource, "castellan/session/1"),
     isFirstStart: key.isNew
   }
   return keep

@@ -1,6 +1,8 @@
 /**
  * The settings of the standalone server, all read from the environment, with errors that name the variable.
  */
+import * as JwtConfig from "@castellan/http/identity/JwtConfig"
+import type { JwtIdentityOptions } from "@castellan/http/identity/JwtIdentity"
 import type { Option } from "effect"
 import { Config, type Redacted, Schema } from "effect"
 
@@ -12,8 +14,16 @@ export interface Settings {
   readonly port: number
   /** Folder of everything that the server keeps (`CASTELLAN_DATA_DIR`). */
   readonly dataDirectory: string
-  /** Secret that signs asset URLs (`CASTELLAN_JWT_SECRET`); without one, the first start makes and keeps its own. */
+  /**
+   * Secret of what the server signs itself: asset URLs, page tokens and sessions (`CASTELLAN_SECRET`). Every server of a
+   * deployment needs the same; without one, the first start makes and keeps its own.
+   */
   readonly secret: Option.Option<Redacted.Redacted<string>>
+  /**
+   * The identity provider whose tokens let members in (`CASTELLAN_JWT_SECRET` or `CASTELLAN_JWKS_URL`, with
+   * `CASTELLAN_JWT_ISSUER` and `CASTELLAN_JWT_AUDIENCE`); without one, keys and sessions alone do.
+   */
+  readonly identityProvider: Option.Option<JwtIdentityOptions>
   /** Folder to serve instead of the sample data (`CASTELLAN_FILES`). */
   readonly files: Option.Option<string>
   /** Name of the organization of the first start (`CASTELLAN_ORGANIZATION`). */
@@ -37,7 +47,7 @@ const secret = Config.schema(
   Schema.RedactedFromValue(
     Schema.String.check(Schema.isMinLength(32, { message: "expected a secret of at least 32 characters" }))
   ),
-  "CASTELLAN_JWT_SECRET"
+  "CASTELLAN_SECRET"
 )
 
 /** Reads the settings. */
@@ -46,6 +56,7 @@ export const settings: Config.Config<Settings> = Config.all({
   port: port.pipe(Config.withDefault(3000)),
   dataDirectory: text("CASTELLAN_DATA_DIR", ".castellan"),
   secret: Config.option(secret),
+  identityProvider: JwtConfig.jwtIdentity,
   files: Config.option(Config.schema(Schema.NonEmptyString, "CASTELLAN_FILES")),
   organization: text("CASTELLAN_ORGANIZATION", "Castellan"),
   adminEmail: text("CASTELLAN_ADMIN_EMAIL", "admin@localhost")

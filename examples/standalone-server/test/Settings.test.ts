@@ -24,9 +24,29 @@ describe("settings", () => {
   it.effect("take a secret and keep it out of sight", () =>
     Effect.gen(function* () {
       const value = "0123456789abcdef0123456789abcdef"
-      const found = yield* read({ CASTELLAN_JWT_SECRET: value, PORT: "0" })
+      const found = yield* read({ CASTELLAN_SECRET: value, CASTELLAN_JWT_SECRET: value, PORT: "0" })
       assert.strictEqual(Option.getOrThrow(Option.map(found.secret, Redacted.value)), value)
       assert.notInclude(JSON.stringify(found), value)
+    })
+  )
+
+  it.effect("take an identity provider by a secret, by the address of its keys, or by neither", () =>
+    Effect.gen(function* () {
+      const providerOf = (environment: Record<string, string>) =>
+        Effect.map(read(environment), ({ identityProvider }) => Option.getOrUndefined(identityProvider))
+      const CASTELLAN_JWT_SECRET = "0123456789abcdef0123456789abcdef"
+      const CASTELLAN_JWKS_URL = "https://id.example/keys"
+      const claims = { CASTELLAN_JWT_ISSUER: "https://id.example/", CASTELLAN_JWT_AUDIENCE: "acme" }
+      const named = { issuer: "https://id.example/", audience: "acme" }
+      const secret = Redacted.make(CASTELLAN_JWT_SECRET)
+      const keySet = { url: new URL(CASTELLAN_JWKS_URL) }
+      assert.isUndefined(yield* providerOf({}))
+      assert.isUndefined(yield* providerOf({ CASTELLAN_JWT_SECRET: "", CASTELLAN_JWKS_URL: "" }))
+      assert.deepStrictEqual(yield* providerOf({ CASTELLAN_JWT_SECRET }), { secret })
+      assert.deepStrictEqual(yield* providerOf({ CASTELLAN_JWKS_URL, ...claims }), { ...named, keySet })
+      assert.deepStrictEqual(yield* providerOf({ CASTELLAN_JWT_SECRET, CASTELLAN_JWKS_URL }), { secret, keySet })
+      const local = yield* providerOf({ CASTELLAN_JWKS_URL: "http://127.0.0.1:8080/keys" })
+      assert.strictEqual(local?.keySet?.url.port, "8080")
     })
   )
 
@@ -35,12 +55,16 @@ describe("settings", () => {
     ["PORT", "70000"],
     ["PORT", "-1"],
     ["PORT", "80.5"],
-    ["CASTELLAN_JWT_SECRET", "hunter2"]
+    ["CASTELLAN_SECRET", "hunter2"],
+    ["CASTELLAN_JWT_SECRET", "hunter2"],
+    ["CASTELLAN_JWKS_URL", "id.example"],
+    ["CASTELLAN_JWKS_URL", "http://id.example/keys"],
+    ["CASTELLAN_JWKS_URL", "file:///etc/keys"]
   ] as const)("refuse %s=%s by name", ([name, value]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read({ [name]: value }))
       assert.include(error.message, name)
-      if (name === "CASTELLAN_JWT_SECRET") assert.notInclude(error.message, value)
+      if (name.endsWith("SECRET")) assert.notInclude(error.message, value)
     })
   )
 })
