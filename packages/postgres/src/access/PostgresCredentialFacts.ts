@@ -1,0 +1,139 @@
+/**
+ * What credentials are worth, from PostgreSQL: one statement brings a key, the keys that it descends from, their owners
+ * and the roles that its owner holds.
+ */
+import {
+  CredentialFacts,
+  type KeyFacts,
+  type MemberFacts,
+  type OwnedKey,
+  type SessionFacts
+} from "@castellan/core/access/CredentialFacts"
+import { ApiKey } from "@castellan/core/apikey/ApiKey"
+import { Member } from "@castellan/core/member/Member"
+import { Role } from "@castellan/core/role/Role"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { SqlClient } from "effect/sql/SqlClient"
+import type { Fragment } from "effect/sql/Statement"
+import { withLastUse } from "../apikey/PostgresApiKeyStore.ts"
+import * as Document from "../database/Document.ts"
+import * as Query from "../database/Query.ts"
+import { acrossOrganizations, within } from "../database/Tenancy.ts"
+import { uuidArray } from "../database/UuidArray.ts"
+
+const keyDocument = Document.make(ApiKey)
+const memberDocument = Document.make(Member)
+const rolesDocument = Document.make(Schema.Array(Role))
+const lineDocument = Document.make(Schema.Array(Schema.Struct({ key: ApiKey, owner: Schema.NullOr(Member) })))
+
+/** The columns of a key's facts; all but the key's own are null where there is nothing. */
+interface KeyRow {
+  readonly key: unknown
+  readonly last_used_at: Date | null
+  readonly owner: unknown
+  readonly ancestors: unknown
+  readonly roles: unknown
+}
+
+/** The columns of a key's facts, where the key is `key`. */
+const keyColumns = (sql: SqlClient): Fragment =>
+  sql.literal(`
+    key.document AS key, key.last_used_at,
+    (SELECT owner.document FROM castellan.members AS owner
+      WHERE owner.organization_id = key.organization_id AND owner.id = key.owner) AS owner,
+    CASE WHEN key.ancestors <> '{}' THEN (
+      SELECT json_agg(json_build_object('key', ancestor.document, 'owner', owner.document))
+      FROM castellan.api_keys AS ancestor
+        LEFT JOIN castellan.members AS owner
+          ON owner.organization_id = ancestor.organization_id AND owner.id = ancestor.owner
+      WHERE ancestor.organization_id = key.organization_id AND ancestor.id = ANY(key.ancestors)) END AS ancestors,
+    ${heldBy("key.organization_id", "key.owner")} AS roles`)
+
+/** The roles that a member holds, in the order of their creation, as one array. */
+const heldBy = (organization: string, member: string): string => `
+    (SELECT json_agg(role.document ORDER BY role.created_at, role.id)
+      FROM castellan.member_roles AS held
+        JOIN castellan.roles AS role ON role.organization_id = held.organization_id AND role.id = held.role_id
+      WHERE held.organization_id = ${organization} AND held.member_id = ${member})`
+
+const rolesOf = (column: unknown): Effect.Effect<ReadonlyArray<Role>> =>
+  column === null ? Effect.succeed([]) : rolesDocument.decode(column)
+
+const ancestorsOf = (column: unknown): Effect.Effect<ReadonlyArray<OwnedKey>> =>
+  column === null
+    ? Effect.succeed([])
+    : Effect.map(lineDocument.decode(column), (line) =>
+        line.map(({ key, owner }) => ({ key, owner: owner ?? undefined }))
+      )
+
+const keyFactsOf = Effect.fnUntraced(function* (row: KeyRow) {
+  const key = yield* keyDocument.decode(row.key)
+  return {
+    key: withLastUse(key, row.last_used_at),
+    owner: row.owner === null ? undefined : yield* memberDocument.decode(row.owner),
+    ancestors: yield* ancestorsOf(row.ancestors),
+    roles: yield* rolesOf(row.roles)
+  } satisfies KeyFacts
+})
+
+/** What is made of a statement's first row; none where it has no row. */
+const ofFirst = <Row, A>(statement: Query.Statement<Row>, make: (row: Row) => Effect.Effect<A>) =>
+  Effect.flatMap(Query.row(statement), (row) =>
+    Option.isNone(row) ? Effect.succeedNone : Effect.asSome(make(row.value))
+  )
+
+/** Tells what credentials are worth, from PostgreSQL. */
+export const layer: Layer.Layer<CredentialFacts, never, SqlClient> = Layer.effect(
+  CredentialFacts,
+  Effect.map(SqlClient, (sql) =>
+    CredentialFacts.of({
+      ofHash: (hash) =>
+        ofFirst(
+          sql<KeyRow>`SELECT ${keyColumns(sql)} FROM castellan.api_keys AS key
+            WHERE ${acrossOrganizations(sql)} AND key.hash = ${hash}`,
+          keyFactsOf
+        ),
+      ofKey: (organizationId, id) =>
+        ofFirst(
+          sql<KeyRow>`SELECT ${keyColumns(sql)} FROM castellan.api_keys AS key
+            WHERE ${within(sql, organizationId, "key")} AND key.id = ${id}`,
+          keyFactsOf
+        ),
+      ofMember: (organizationId, id) =>
+        ofFirst(
+          sql<{ readonly member: unknown; readonly roles: unknown }>`
+            SELECT member.document AS member, ${sql.literal(heldBy("member.organization_id", "member.id"))} AS roles
+            FROM castellan.members AS member
+            WHERE ${within(sql, organizationId, "member")} AND member.id = ${id}`,
+          ({ member, roles }) =>
+            Effect.all({
+              member: memberDocument.decode(member),
+              roles: rolesOf(roles)
+            }) satisfies Effect.Effect<MemberFacts>
+        ),
+      ofSession: ({ key, memberId, organizationId, roles }) =>
+        ofFirst(
+          sql<KeyRow & { readonly member: unknown; readonly named: unknown }>`
+            SELECT member.document AS member,
+              (SELECT json_agg(role.document ORDER BY role.created_at, role.id) FROM castellan.roles AS role
+                WHERE role.organization_id = member.organization_id
+                  AND role.id = ANY(${uuidArray(roles)}::uuid[])) AS named,
+              ${keyColumns(sql)}
+            FROM castellan.members AS member
+              LEFT JOIN castellan.api_keys AS key
+                ON key.organization_id = member.organization_id AND key.id = ${key?.id ?? null}
+            WHERE ${within(sql, organizationId, "member")} AND member.id = ${memberId}`,
+          Effect.fnUntraced(function* (row) {
+            return {
+              member: yield* memberDocument.decode(row.member),
+              roles: yield* rolesOf(row.named),
+              key: row.key === null ? Option.none() : Option.some(yield* keyFactsOf(row))
+            } satisfies SessionFacts
+          })
+        )
+    })
+  )
+)
