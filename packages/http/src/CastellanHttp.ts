@@ -27,6 +27,7 @@ import type { Changes } from "@castellan/core/change/Changes"
 import type { Chats } from "@castellan/core/chat/Chats"
 import type { Connectors } from "@castellan/core/connector/Connectors"
 import type { FolderPolicies } from "@castellan/core/folderpolicy/FolderPolicies"
+import type { IdempotencyStore } from "@castellan/core/idempotency/IdempotencyStore"
 import type { Models } from "@castellan/core/model/Models"
 import type { Administration } from "@castellan/core/organization/Administration"
 import type { PlaybookExecution } from "@castellan/core/playbook/PlaybookExecution"
@@ -58,13 +59,16 @@ import * as ChangeHandlers from "./change/ChangeHandlers.ts"
 import * as ChatHandlers from "./chat/ChatHandlers.ts"
 import * as ConnectorHandlers from "./connector/ConnectorHandlers.ts"
 import * as FolderPolicyHandlers from "./folderpolicy/FolderPolicyHandlers.ts"
+import * as Cors from "./cors/Cors.ts"
 import { HttpLimits } from "./HttpLimits.ts"
+import * as Idempotency from "./idempotency/Idempotency.ts"
 import * as MemberHandlers from "./member/MemberHandlers.ts"
 import * as ModelHandlers from "./model/ModelHandlers.ts"
 import * as OrganizationHandlers from "./organization/OrganizationHandlers.ts"
 import * as PageTokens from "./page/PageTokens.ts"
 import * as PlaybookHandlers from "./playbook/PlaybookHandlers.ts"
 import * as PublicUrl from "./PublicUrl.ts"
+import * as Admission from "./request/Admission.ts"
 import * as ErrorResponse from "./request/ErrorResponse.ts"
 import * as RequestBoundary from "./request/RequestBoundary.ts"
 import * as RouteTable from "./request/RouteTable.ts"
@@ -84,8 +88,8 @@ import * as UsageHandlers from "./usage/UsageHandlers.ts"
 /** How the service presents itself. */
 export interface CastellanHttpOptions {
   /**
-   * The key of signed asset addresses and of page tokens, at least 32 characters. Every server of a deployment needs
-   * the same.
+   * The key of signed asset addresses, of page tokens and of kept answers, at least 32 characters. Every server of a
+   * deployment needs the same.
    */
   readonly assetSecret: AssetSignature.AssetSignatureOptions["secret"]
   /**
@@ -94,6 +98,13 @@ export interface CastellanHttpOptions {
    * they begin with `/v2`.
    */
   readonly publicUrl?: string
+  /** Which pages of other origins may call the service from a browser. Absent: none. */
+  readonly cors?: Cors.CorsOptions
+  /**
+   * How many proxies stand in front of the service, each of which adds the address of its caller to
+   * `X-Forwarded-For`. Default 0: the client is whoever holds the other end of the connection.
+   */
+  readonly trustedProxies?: number
 }
 
 /** The application. */
@@ -122,6 +133,7 @@ export type Services =
   | Chats
   | Connectors
   | FolderPolicies
+  | IdempotencyStore
   | Models
   | PlaybookExecution
   | Playbooks
@@ -157,7 +169,8 @@ const routes = (options: CastellanHttpOptions) =>
         SessionHandlers.layer,
         UsageHandlers.layer
       ]),
-      Layer.provide([BearerAuthentication.layer, ConnectSecurity.layer, SchemaRefusals.layer])
+      Layer.provide([BearerAuthentication.layer, ConnectSecurity.layer, SchemaRefusals.layer]),
+      Layer.provide(Admission.layer)
     ),
     ReferencePage.layer(options)
   )
@@ -174,6 +187,8 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
     Effect.gen(function* () {
       const limits = yield* HttpLimits
       const broadcast = yield* RunBroadcast.RunBroadcast
+      const idempotency = yield* Idempotency.Idempotency
+      const cors = Cors.make(options.cors)
       const table = RouteTable.make()
       const router = yield* HttpRouter.make.pipe(Effect.provideService(HttpRouter.RouterConfig, RouteTable.matching))
       const recording = HttpRouter.HttpRouter.of({
@@ -194,7 +209,7 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
         )
       )
 
-      const routed = ConnectCall.around(router.asHttpEffect())
+      const routed = ConnectCall.around(idempotency.around(router.asHttpEffect()))
       const inTime = Effect.timeoutOrElse(routed, {
         duration: limits.requestTimeout,
         orElse: () => Effect.succeed(ErrorResponse.timeout)
@@ -203,15 +218,18 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
         LongOperations.isFor(request) ? routed : inTime
       )
       return CastellanHttp.of({
-        app: ConnectErrors.around(RequestBoundary.make(bounded, table)),
+        app: ConnectErrors.around(
+          RequestBoundary.make(bounded, table, { cors, trustedProxies: options.trustedProxies ?? 0 })
+        ),
         endStreams: broadcast.close,
         streams: broadcast.state
       })
     })
   ).pipe(
+    Layer.provide(Idempotency.layer({ secret: options.assetSecret })),
     Layer.provide(RunBroadcast.layer),
     Layer.provide(AssetSignature.layer(addresses(options))),
-    // One secret does for both: what is sealed names its purpose.
+    // One secret does for all: what is sealed names its purpose.
     Layer.provide(PageTokens.layer({ secret: options.assetSecret })),
     Layer.provide(Layer.succeed(PublicUrl.PublicUrl, PublicUrl.normalize(options.publicUrl))),
     Layer.provide(HttpServer.layerServices)

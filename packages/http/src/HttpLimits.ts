@@ -3,6 +3,7 @@
  *
  * Source: decisions.md §4 ("a comment every 15 s", "Signed asset URLs live 15 minutes").
  */
+import type { RateLimit } from "@castellan/core/organization/Organization"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 
@@ -25,6 +26,15 @@ export interface HttpLimits {
   readonly maxKeptBytes: number
   /** How long a signed asset URL works. */
   readonly assetLife: Duration.Duration
+  /** Failed authentications of one client address. */
+  readonly failedAuthentications: RateLimit
+  /**
+   * How long an attempt at a request with an idempotency key holds it; it is renewed for as long as the attempt goes
+   * on. When a server dies in the middle of one, a client can try again after this time.
+   */
+  readonly idempotencyLease: Duration.Duration
+  /** Bytes of a form that comes with an idempotency key: it is held in memory as a whole, to know it again. */
+  readonly maxKeyedFormBytes: number
 }
 
 /** The bounds in force; a host replaces them by providing its own value. */
@@ -36,6 +46,9 @@ export const HttpLimits = Context.Reference<HttpLimits>("@castellan/http/HttpLim
     heartbeat: Duration.seconds(15),
     keepFrames: Duration.minutes(1),
     maxKeptBytes: 64 * 1024 * 1024,
-    assetLife: Duration.minutes(15)
+    assetLife: Duration.minutes(15),
+    failedAuthentications: { requestsPerMinute: 60, burst: 60 },
+    idempotencyLease: Duration.seconds(30),
+    maxKeyedFormBytes: 32 * 1024 * 1024
   })
 })

@@ -137,8 +137,8 @@ layer(Site.layer(), { excludeTestServices: true, timeout: "30 seconds" })("reque
           "/v2",
           "/v2/chat",
           "/V2/chats",
-          "/v2/playbooks",
-          "/v1/agents/webhook/trigger",
+          "/v2/playbook",
+          "/v1/agents/webhook",
           "/%zz",
           "/v2/chats/%zz"
         ]) {

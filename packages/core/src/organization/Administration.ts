@@ -1,6 +1,6 @@
 /**
- * The use cases of administration as one layer: the organization's settings, its roles and members, what its identity
- * provider maps, its audit log, its usage and its budgets.
+ * The use cases of administration as one layer: the organization's settings and its rate limit, its roles and members,
+ * what its identity provider maps, its audit log, its usage and its budgets.
  */
 import type * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Layer from "effect/Layer"
@@ -11,6 +11,8 @@ import type { MemberStore } from "../member/MemberStore.ts"
 import * as Members from "../member/Members.ts"
 import type { LanguageModels } from "../model/LanguageModels.ts"
 import type { ModelStore } from "../model/ModelStore.ts"
+import * as RateLimits from "../ratelimit/RateLimits.ts"
+import type { RateLimitStore } from "../ratelimit/RateLimitStore.ts"
 import * as Roles from "../role/Roles.ts"
 import type { RoleStore } from "../role/RoleStore.ts"
 import * as ScimGroupMappings from "../scim/ScimGroupMappings.ts"
@@ -28,6 +30,7 @@ export type Administration =
   | Budgets.Budgets
   | Members.Members
   | Organizations.Organizations
+  | RateLimits.RateLimits
   | Roles.Roles
   | ScimGroupMappings.ScimGroupMappings
   | Usage.Usage
@@ -42,6 +45,7 @@ export const layer: Layer.Layer<
   | MemberStore
   | ModelStore
   | OrganizationStore
+  | RateLimitStore
   | RoleStore
   | ScimGroupMappingStore
   | SecureRandom.SecureRandom
@@ -52,6 +56,7 @@ export const layer: Layer.Layer<
   Budgets.layer,
   Members.layer,
   Organizations.layer,
+  RateLimits.layer,
   Roles.layer,
   ScimGroupMappings.layer,
   Usage.layer

@@ -48,9 +48,8 @@ export const layer = HttpApiBuilder.group(
     const sign = Effect.map(Clock.currentTimeMillis, signature.signer)
 
     const stream = (run: Run, number: number, received: number) =>
-      Effect.map(
-        broadcast.follow({ id: run.id, organizationId: run.organizationId, number }, received),
-        StreamResponse.make
+      Effect.map(broadcast.follow({ id: run.id, organizationId: run.organizationId, number }, received), (follower) =>
+        StreamResponse.make(follower, { chatId: run.chatId, runId: run.id })
       )
 
     /** The run that a follower of a chat is sent, and how much of it the follower has. */

@@ -53,6 +53,11 @@ export const internal = make(errorStatus.internal, "internal")
 /** The server stops, and another one may answer. */
 export const stopping = make(503, "internal", "The server is stopping", { "retry-after": "1" })
 
+/** Nothing can be kept or read at the moment. What was not answered may be tried again. */
+export const storageUnavailable = make(503, "internal", "the service's storage is unavailable, try again", {
+  "retry-after": "2"
+})
+
 /** The operation took too long. */
 export const timeout = make(errorStatus.timeout, "timeout")
 

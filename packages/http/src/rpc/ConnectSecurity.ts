@@ -6,34 +6,32 @@
  */
 import * as ConnectProtocol from "@castellan/api/rpc/ConnectProtocol"
 import type { Authentication } from "@castellan/core/access/Authentication"
-import { CurrentPrincipal } from "@castellan/core/access/Principal"
 import * as Effect from "effect/Effect"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as Layer from "effect/Layer"
+import { Admission } from "../request/Admission.ts"
 import * as RequestCredentials from "../access/RequestCredentials.ts"
 
-const webhook: Layer.Layer<ConnectProtocol.WebhookAuthentication, never, Authentication> = Layer.effect(
+const webhook: Layer.Layer<ConnectProtocol.WebhookAuthentication, never, Admission | Authentication> = Layer.effect(
   ConnectProtocol.WebhookAuthentication,
-  Effect.map(RequestCredentials.make, ({ ofBearer }) =>
-    ConnectProtocol.WebhookAuthentication.of({
-      bearer: (operation, { credential }) =>
-        Effect.flatMap(ofBearer(credential), (principal) =>
-          Effect.provideService(operation, CurrentPrincipal, principal)
-        )
+  Effect.gen(function* () {
+    const { ofBearer } = yield* RequestCredentials.make
+    const { admit } = yield* Admission
+    return ConnectProtocol.WebhookAuthentication.of({
+      bearer: (operation, { credential }) => admit(ofBearer(credential), operation)
     })
-  )
+  })
 )
 
-const rpc: Layer.Layer<ConnectProtocol.RpcAuthentication, never, Authentication> = Layer.effect(
+const rpc: Layer.Layer<ConnectProtocol.RpcAuthentication, never, Admission | Authentication> = Layer.effect(
   ConnectProtocol.RpcAuthentication,
-  Effect.map(RequestCredentials.make, ({ ofServiceKey }) =>
-    ConnectProtocol.RpcAuthentication.of({
-      svc_api_key: (operation, { credential }) =>
-        Effect.flatMap(ofServiceKey(credential), (principal) =>
-          Effect.provideService(operation, CurrentPrincipal, principal)
-        )
+  Effect.gen(function* () {
+    const { ofServiceKey } = yield* RequestCredentials.make
+    const { admit } = yield* Admission
+    return ConnectProtocol.RpcAuthentication.of({
+      svc_api_key: (operation, { credential }) => admit(ofServiceKey(credential), operation)
     })
-  )
+  })
 )
 
 const refusals = HttpApiMiddleware.layerSchemaErrorTransform(ConnectProtocol.ConnectSchemaErrors, (error) => {

@@ -23,6 +23,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { AssetSignature } from "../asset/AssetSignature.ts"
 import { HttpLimits } from "../HttpLimits.ts"
+import { isStorageUnavailable } from "../request/FailureResponse.ts"
 import * as EventFrame from "./EventFrame.ts"
 import { type Follower, RunFeed } from "./RunFeed.ts"
 
@@ -100,7 +101,8 @@ export const layer: Layer.Layer<RunBroadcast, never, AssetSignature | RunLog> = 
           if (Exit.isSuccess(exit)) return Effect.void
           broadcasts.delete(run.id)
           const failed = !Cause.hasInterruptsOnly(exit.cause)
-          feed.close(failed ? EventFrame.broken : undefined)
+          // A storage that is away comes back: the streams end as they do when a server stops, and clients resume.
+          feed.close(failed && !isStorageUnavailable(exit.cause) ? EventFrame.broken : undefined)
           return Effect.andThen(
             Deferred.failCause(ready, exit.cause),
             failed ? Effect.logError("a run cannot be followed", exit.cause) : Effect.void

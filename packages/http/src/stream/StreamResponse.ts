@@ -5,6 +5,8 @@
  * Source: decisions.md §4 ("The stream").
  */
 import { IncomingMessage, ServerResponse } from "node:http"
+import type { ChatId } from "@castellan/core/chat/Chat"
+import type { RunId } from "@castellan/core/run/Run"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
@@ -12,24 +14,36 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Follower } from "./RunFeed.ts"
 
+/** Which run is streamed, so that it can be streamed again. */
+export interface StreamedRun {
+  readonly chatId: ChatId
+  readonly runId: RunId
+}
+
 /** A body that is yet to be sent, in whichever way the server of the request takes it. */
 class FollowerBody {
   readonly follower: Follower
+  readonly run: StreamedRun
 
-  constructor(follower: Follower) {
+  constructor(follower: Follower, run: StreamedRun) {
     this.follower = follower
+    this.run = run
   }
 }
 
 const contentType = "text/event-stream"
 
 /** The response that follows a run. */
-export const make = (follower: Follower): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.raw(new FollowerBody(follower), {
+export const make = (follower: Follower, run: StreamedRun): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.raw(new FollowerBody(follower, run), {
     contentType,
     // Nobody on the way may hold the stream back, or keep it.
     headers: { "cache-control": "no-cache, no-store, no-transform", "x-accel-buffering": "no" }
   })
+
+/** The run that a response streams; nothing for any other response. */
+export const streamedRun = ({ body }: HttpServerResponse.HttpServerResponse): StreamedRun | undefined =>
+  body._tag === "Raw" && body.body instanceof FollowerBody ? body.body.run : undefined
 
 /** Streams to a Node response until the run has ended or the client is gone. */
 const streamTo = (

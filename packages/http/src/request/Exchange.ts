@@ -1,0 +1,16 @@
+/**
+ * What the handling of a request leaves for its answer, whatever becomes of it: headers that stand on every answer from
+ * some point on, errors and replays as well.
+ */
+import * as Context from "effect/Context"
+
+/** One request on its way to its answer. */
+export class Exchange {
+  /** Headers of the answer; names in lower case. */
+  readonly headers: Record<string, string> = {}
+}
+
+/** The exchange of this fiber. The boundary makes one for each request. */
+export const CurrentExchange = Context.Reference<Exchange>("@castellan/http/request/Exchange", {
+  defaultValue: () => new Exchange()
+})
