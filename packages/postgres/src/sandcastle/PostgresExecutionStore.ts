@@ -1,0 +1,56 @@
+/**
+ * Executions in PostgreSQL.
+ */
+import { Execution } from "@castellan/core/sandcastle/Execution"
+import { ExecutionStore } from "@castellan/core/sandcastle/ExecutionStore"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { SqlClient } from "effect/sql/SqlClient"
+import * as Document from "../database/Document.ts"
+import * as Keyset from "../database/Keyset.ts"
+import * as Query from "../database/Query.ts"
+import { acrossOrganizations, entering, within } from "../database/Tenancy.ts"
+
+const document = Document.make(Execution)
+
+/** Keeps executions in PostgreSQL. */
+export const layer: Layer.Layer<ExecutionStore, never, SqlClient> = Layer.effect(
+  ExecutionStore,
+  Effect.map(SqlClient, (sql) =>
+    ExecutionStore.of({
+      save: (execution) =>
+        Query.run(sql`
+          INSERT INTO castellan.executions (organization_id, id, sandcastle_id, created_at, document)
+          SELECT ${execution.organizationId}, ${execution.id}, ${execution.sandcastleId},
+            ${DateTime.toDateUtc(execution.createdAt)}, ${document.encode(execution)}
+          WHERE ${entering(sql, execution.organizationId)}
+          ON CONFLICT (organization_id, id) DO UPDATE SET document = excluded.document
+        `),
+      list: (organizationId, sandcastleId, page) => {
+        const conditions = [within(sql, organizationId), sql`sandcastle_id = ${sandcastleId}`]
+        if (page.after !== undefined) conditions.push(Keyset.after(sql, "created_at", page.after))
+        return Effect.map(
+          Query.all(
+            document,
+            sql`
+              SELECT document FROM castellan.executions WHERE ${sql.and(conditions)}
+              ORDER BY created_at DESC, id DESC LIMIT ${Keyset.rowsFor(page)}`
+          ),
+          (found) => Keyset.slice(found, page, ({ createdAt, id }) => ({ at: createdAt, id }))
+        )
+      },
+      // What another purge is removing is passed over, not waited for.
+      purge: (before, limit) =>
+        Effect.map(
+          Query.rows(sql`
+            DELETE FROM castellan.executions
+            WHERE ${acrossOrganizations(sql)} AND ctid = ANY(ARRAY(
+              SELECT ctid FROM castellan.executions WHERE created_at < ${DateTime.toDateUtc(before)}
+              ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+            RETURNING true AS removed`),
+          (removed) => removed.length
+        )
+    })
+  )
+)

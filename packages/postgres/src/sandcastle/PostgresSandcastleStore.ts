@@ -1,0 +1,81 @@
+/**
+ * Sandcastles in PostgreSQL.
+ */
+import { lastUsedAt, Sandcastle } from "@castellan/core/sandcastle/Sandcastle"
+import { type SandcastleQuery, SandcastleStore } from "@castellan/core/sandcastle/SandcastleStore"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { SqlClient } from "effect/sql/SqlClient"
+import type { Fragment } from "effect/sql/Statement"
+import * as AccessColumns from "../access/AccessColumns.ts"
+import { clientKey } from "../access/ClientKey.ts"
+import * as Document from "../database/Document.ts"
+import * as Keyset from "../database/Keyset.ts"
+import * as Query from "../database/Query.ts"
+import { acrossOrganizations, entering, within } from "../database/Tenancy.ts"
+
+const document = Document.make(Sandcastle)
+
+/** When it was last used; null where it was stopped. */
+const usedDate = (sandcastle: Sandcastle): Date | null => {
+  const used = lastUsedAt(sandcastle)
+  return used === undefined ? null : DateTime.toDateUtc(used)
+}
+
+/** Sandcastles of a page: the reader's own, made for the end user that it speaks for. The same as `owns`. */
+const matches = (sql: SqlClient, { after, reader, status }: SandcastleQuery): Fragment => {
+  const conditions: Array<Fragment> = [
+    within(sql, reader.organizationId),
+    AccessColumns.madeBy(sql, reader),
+    sql`creator_client = ${clientKey(reader.clientMetadata)}`
+  ]
+  if (status !== "all") {
+    conditions.push(status === "stopped" ? sql`last_used_at IS NULL` : sql`last_used_at IS NOT NULL`)
+  }
+  if (after !== undefined) conditions.push(Keyset.after(sql, "created_at", after))
+  return sql.and(conditions)
+}
+
+/** Keeps sandcastles in PostgreSQL. */
+export const layer: Layer.Layer<SandcastleStore, never, SqlClient> = Layer.effect(
+  SandcastleStore,
+  Effect.map(SqlClient, (sql) =>
+    SandcastleStore.of({
+      get: (organizationId, id) =>
+        Query.first(
+          document,
+          sql`SELECT document FROM castellan.sandcastles WHERE ${within(sql, organizationId)} AND id = ${id}`
+        ),
+      list: (query) =>
+        Effect.map(
+          Query.all(
+            document,
+            sql`
+              SELECT document FROM castellan.sandcastles WHERE ${matches(sql, query)}
+              ORDER BY created_at DESC, id DESC LIMIT ${Keyset.rowsFor(query)}`
+          ),
+          (found) => Keyset.slice(found, query, ({ createdAt, id }) => ({ at: createdAt, id }))
+        ),
+      save: (sandcastle) =>
+        Query.run(sql`
+          INSERT INTO castellan.sandcastles (organization_id, id, creator_id, creator_key_id, creator_client,
+            last_used_at, created_at, document)
+          SELECT ${sandcastle.organizationId}, ${sandcastle.id}, ${sandcastle.creator.memberId},
+            ${sandcastle.creator.apiKeyId ?? null}, ${clientKey(sandcastle.creator.clientMetadata)},
+            ${usedDate(sandcastle)}, ${DateTime.toDateUtc(sandcastle.createdAt)}, ${document.encode(sandcastle)}
+          WHERE ${entering(sql, sandcastle.organizationId)}
+          ON CONFLICT (organization_id, id) DO UPDATE SET creator_id = excluded.creator_id,
+            creator_key_id = excluded.creator_key_id, creator_client = excluded.creator_client,
+            last_used_at = excluded.last_used_at, created_at = excluded.created_at, document = excluded.document
+        `),
+      idleSince: (moment) =>
+        Query.all(
+          document,
+          sql`
+            SELECT document FROM castellan.sandcastles
+            WHERE ${acrossOrganizations(sql)} AND last_used_at <= ${DateTime.toDateUtc(moment)} ORDER BY last_used_at`
+        )
+    })
+  )
+)
