@@ -3,38 +3,60 @@
  */
 import * as Layer from "effect/Layer"
 import * as PostgresCredentialFacts from "./access/PostgresCredentialFacts.ts"
+import * as PostgresAgentRunStore from "./agent/PostgresAgentRunStore.ts"
+import * as PostgresAgentStore from "./agent/PostgresAgentStore.ts"
+import * as PostgresTriggerStore from "./agent/PostgresTriggerStore.ts"
 import * as PostgresApiKeyStore from "./apikey/PostgresApiKeyStore.ts"
+import * as PostgresAppStore from "./app/PostgresAppStore.ts"
 import * as PostgresAuditStore from "./audit/PostgresAuditStore.ts"
 import * as PostgresConnectorStore from "./connector/PostgresConnectorStore.ts"
 import * as PostgresTransaction from "./database/PostgresTransaction.ts"
+import * as PostgresDeliveryStore from "./delivery/PostgresDeliveryStore.ts"
 import * as PostgresIdempotencyStore from "./idempotency/PostgresIdempotencyStore.ts"
 import * as PostgresMemberStore from "./member/PostgresMemberStore.ts"
 import * as PostgresModelStore from "./model/PostgresModelStore.ts"
 import * as PostgresOntologyStore from "./ontology/PostgresOntologyStore.ts"
 import * as PostgresOrganizationStore from "./organization/PostgresOrganizationStore.ts"
+import * as PostgresPlaybookRunStore from "./playbook/PostgresPlaybookRunStore.ts"
+import * as PostgresPlaybookStore from "./playbook/PostgresPlaybookStore.ts"
 import * as PostgresRateLimitStore from "./ratelimit/PostgresRateLimitStore.ts"
+import * as PostgresReportStore from "./report/PostgresReportStore.ts"
 import * as PostgresRoleStore from "./role/PostgresRoleStore.ts"
 import * as PostgresRowPolicyStore from "./rowpolicy/PostgresRowPolicyStore.ts"
+import * as PostgresExecutionStore from "./sandcastle/PostgresExecutionStore.ts"
+import * as PostgresSandcastleStore from "./sandcastle/PostgresSandcastleStore.ts"
+import * as PostgresScheduleStore from "./schedule/PostgresScheduleStore.ts"
 import * as PostgresScimGroupMappingStore from "./scim/PostgresScimGroupMappingStore.ts"
 import * as PostgresBudgetStore from "./usage/PostgresBudgetStore.ts"
 import * as PostgresUsageStore from "./usage/PostgresUsageStore.ts"
 
 /** Every store that is there, over the connections of the context. */
 export const layer = Layer.mergeAll(
+  PostgresAgentRunStore.layer,
+  PostgresAgentStore.layer,
   PostgresApiKeyStore.layer,
+  PostgresAppStore.layer,
   PostgresAuditStore.layer,
   PostgresBudgetStore.layer,
   PostgresConnectorStore.layer,
   PostgresCredentialFacts.layer,
+  PostgresDeliveryStore.layer,
+  PostgresExecutionStore.layer,
   PostgresIdempotencyStore.layer,
   PostgresMemberStore.layer,
   PostgresModelStore.layer,
   PostgresOntologyStore.layer,
   PostgresOrganizationStore.layer,
+  PostgresPlaybookRunStore.layer,
+  PostgresPlaybookStore.layer,
   PostgresRateLimitStore.layer,
+  PostgresReportStore.layer,
   PostgresRoleStore.layer,
   PostgresRowPolicyStore.layer,
+  PostgresSandcastleStore.layer,
+  PostgresScheduleStore.layer,
   PostgresScimGroupMappingStore.layer,
   PostgresTransaction.layer,
+  PostgresTriggerStore.layer,
   PostgresUsageStore.layer
 )
