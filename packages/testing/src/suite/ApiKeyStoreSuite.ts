@@ -113,6 +113,112 @@ export const suite = <E>(name: string, layer: Layer.Layer<ApiKeyStore, E>): void
       })
     )
 
+    it.effect("K29: a use is noted once a minute, whoever notes it, and saving the key does not undo it", () =>
+      Effect.gen(function* () {
+        const store = yield* ApiKeyStore
+        const key = yield* sample()
+        yield* store.save(key)
+        const at = (seconds: number) => DateTime.makeUnsafe(Date.UTC(2030, 0, 1) + seconds * 1000)
+        const use = (seconds: number) => store.used(key.organizationId, key.id, at(seconds))
+        const lastUse = Effect.map(store.byHash(key.hash), (found) => Option.getOrUndefined(found)?.lastUsedAt)
+        yield* use(0)
+        yield* use(59.999)
+        assertSame(yield* lastUse, at(0))
+        // A server whose clock is behind.
+        yield* use(-120)
+        assertSame(yield* lastUse, at(0))
+        yield* use(60)
+        assertSame(yield* lastUse, at(60))
+        yield* store.save(key)
+        assertSame(yield* lastUse, at(60))
+        yield* store.save(new ApiKey({ ...key, lastUsedAt: at(30) }))
+        assertSame(yield* lastUse, at(60))
+        yield* store.save(new ApiKey({ ...key, lastUsedAt: at(90) }))
+        assertSame(yield* lastUse, at(90))
+      })
+    )
+
+    it.effect("K29: whichever comes first, a use and a revocation at once leave the key revoked", () =>
+      Effect.gen(function* () {
+        const store = yield* ApiKeyStore
+        const at = DateTime.makeUnsafe("2030-01-01T00:00:00.000Z")
+        for (let round = 0; round < 20; round++) {
+          const key = yield* sample()
+          yield* store.save(key)
+          const revoked = new ApiKey({ ...key, status: ApiKeyStatus.cases.Revoked.make({ at }) })
+          const use = store.used(key.organizationId, key.id, at)
+          yield* Effect.all([use, store.save(revoked), use, use], { concurrency: "unbounded" })
+          assertSame(yield* store.byHash(key.hash), Option.some(new ApiKey({ ...revoked, lastUsedAt: at })))
+        }
+      })
+    )
+
+    it.effect("keeps any text: NUL, half a surrogate pair, quotes", () =>
+      Effect.gen(function* () {
+        const store = yield* ApiKeyStore
+        const text = `{"t":${JSON.stringify("x".repeat(16_000))}}`
+        const key = yield* sample({ clientMetadata: { text, attributes: { t: "x".repeat(16_000) } } })
+        const odd = new ApiKey({ ...key, name: "a\u0000b\ud800 'c' \\u0000 🚀" })
+        yield* store.save(odd)
+        assertSame(yield* store.byHash(key.hash), Option.some(odd))
+        const listing = { limit: 1, includeRevoked: false, client: { text: "", attributes: { t: "x".repeat(16_000) } } }
+        assertSame((yield* store.list(key.organizationId, listing)).items, [odd])
+      })
+    )
+
+    it.effect("tells who minted keys of some owners: each once, of revoked keys too, in one organization alone", () =>
+      Effect.gen(function* () {
+        const store = yield* ApiKeyStore
+        const organization = yield* Sample.organizationId
+        const [one, two, unasked, without] = yield* Effect.all([
+          Sample.member(organization),
+          Sample.member(organization),
+          Sample.member(organization),
+          Sample.member(organization)
+        ])
+        const minted = Effect.fnUntraced(function* (
+          owner: Pick<typeof one, "id" | "organizationId" | "roles">,
+          by?: typeof one
+        ) {
+          const { apiKey } = yield* Sample.key(owner)
+          yield* store.save(by === undefined ? apiKey : new ApiKey({ ...apiKey, mintedBy: { memberId: by.id } }))
+          return apiKey
+        })
+        const first = yield* minted(one, unasked)
+        yield* minted(one, two)
+        yield* minted(one, two)
+        yield* minted(one)
+        yield* minted(two, two)
+        yield* minted(unasked, one)
+        yield* minted(without)
+        yield* minted({ ...one, organizationId: yield* Sample.organizationId }, without)
+        const at = DateTime.makeUnsafe("2030-01-01T00:00:00.000Z")
+        yield* store.save(
+          new ApiKey({
+            ...first,
+            mintedBy: { memberId: unasked.id },
+            status: ApiKeyStatus.cases.Revoked.make({ at })
+          })
+        )
+        const told = (owners: ReadonlyArray<typeof one>) =>
+          Effect.map(
+            store.minters(
+              organization,
+              owners.map((owner) => owner.id)
+            ),
+            (minters) => new Map(Array.from(minters, ([owner, by]) => [owner, [...by].toSorted()]))
+          )
+        assert.deepStrictEqual(
+          yield* told([one, two, without, one]),
+          new Map([
+            [one.id, [two.id, unasked.id].toSorted()],
+            [two.id, [two.id]]
+          ])
+        )
+        assert.deepStrictEqual(yield* told([]), new Map())
+      })
+    )
+
     it.effect("lists newest first, ties by id, in pages that neither repeat nor hide", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore

@@ -122,6 +122,45 @@ export const suite = <E>(name: string, layer: Layer.Layer<AuditStore, E>): void 
       })
     )
 
+    it.effect("keeps any text, and finds a target by just its own id", () =>
+      Effect.gen(function* () {
+        const store = yield* AuditStore
+        const one = yield* actor
+        const ids = ["a\u0000b", "ab", "a\ud800", "a\udbff", "a\ufffd", 'a"\\u0000', "x".repeat(1000)]
+        const events = yield* Effect.forEach(ids, (id, index) =>
+          AdministrationSample.auditEvent(one, {
+            at: at(index),
+            target: { type: "library", id },
+            after: { text: id, "k\u0000": ["\udfff"] }
+          })
+        )
+        yield* Effect.forEach(events, store.append)
+        for (const [index, targetId] of ids.entries()) {
+          const found = yield* store.list(one.organizationId, { targetId, limit: 10 })
+          assertSame(found.items, events.slice(index, index + 1))
+        }
+      })
+    )
+
+    it.effect("many append at once, and none is lost", () =>
+      Effect.gen(function* () {
+        const store = yield* AuditStore
+        const one = yield* actor
+        const events = yield* Effect.forEach(Array.from({ length: 50 }), () =>
+          AdministrationSample.auditEvent(one, { at: at(1) })
+        )
+        yield* Effect.forEach(events, store.append, { concurrency: "unbounded", discard: true })
+        const found = yield* pages(one, { limit: 7 })
+        assertSame(
+          found.flat().map((event) => event.id),
+          events
+            .map((event) => event.id)
+            .toSorted()
+            .toReversed()
+        )
+      })
+    )
+
     it.effect("lists what each filter asks for, and what all of them ask for together", () =>
       Effect.gen(function* () {
         const store = yield* AuditStore

@@ -101,6 +101,20 @@ export const suite = <E>(name: string, layer: Layer.Layer<ConnectorStore, E>): v
       })
     )
 
+    it.effect("gives no number twice, though many ask at once", () =>
+      Effect.gen(function* () {
+        const store = yield* ConnectorStore
+        const organization = yield* Sample.organizationId
+        const given = yield* Effect.forEach(Array.from({ length: 20 }), () => store.nextId(organization), {
+          concurrency: "unbounded"
+        })
+        assertSame(
+          given.map(Number).toSorted((a, b) => a - b),
+          Array.from({ length: 20 }, (_, index) => index + 1)
+        )
+      })
+    )
+
     it.effect("replaces a connector with its access", () =>
       Effect.gen(function* () {
         const store = yield* ConnectorStore

@@ -100,6 +100,25 @@ export const suite = <E>(name: string, layer: Layer.Layer<MemberStore, E>): void
       })
     )
 
+    it.effect(
+      "tells addresses apart that a database's text could not, and takes the oldest of two that are the same",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* MemberStore
+          const ours = yield* Sample.organizationId
+          const nul = yield* Sample.member(ours, { email: "a\u0000@acme.example" })
+          const half = yield* Sample.member(ours, { email: "a\ud800@acme.example" })
+          const plain = yield* Sample.member(ours, { email: "a@acme.example" })
+          yield* TestClock.adjust("1 second")
+          const again = yield* Sample.member(ours, { email: "A@acme.example" })
+          yield* Effect.forEach([nul, half, plain, again], store.save)
+          assertSame(yield* store.byEmail(ours, "A\u0000@acme.example"), Option.some(nul))
+          assertSame(yield* store.byEmail(ours, "a\ud800@acme.example"), Option.some(half))
+          assertSame(yield* store.byEmail(ours, "a\udbff@acme.example"), Option.none())
+          assertSame(yield* store.byEmail(ours, "a@acme.example"), Option.some(plain))
+        })
+    )
+
     it.effect("finds the members that hold a role now", () =>
       Effect.gen(function* () {
         const store = yield* MemberStore

@@ -25,7 +25,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<OrganizationStore, E>)
     it.effect("gives back what was saved", () =>
       Effect.gen(function* () {
         const store = yield* OrganizationStore
-        const one = yield* Sample.organization({ name: 'Żółć & "Sons" 🚀' })
+        const one = yield* Sample.organization({ name: 'Żółć & "Sons" \u0000\ud800 🚀' })
         const other = yield* Sample.organization()
         yield* store.save(one)
         yield* store.save(other)

@@ -9,12 +9,31 @@ import { assert, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import * as AdministrationSample from "../fixture/AdministrationSample.ts"
 import { layerCrypto } from "../fixture/Deployment.ts"
 import * as Sample from "../fixture/Sample.ts"
 import { assertSame } from "./Same.ts"
 
 const moment = (text: string): DateTime.Utc => DateTime.makeUnsafe(text)
+
+const below = (count: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: count - 1 }))
+
+const By = Schema.Array(UsageSums.UsageDimension).check(Schema.isMaxLength(5))
+
+/** Runs in numbers: their members and roles are few, so that their sums meet. */
+const Used = Schema.Array(
+  Schema.Struct({
+    member: below(2),
+    roles: Schema.Array(below(2)),
+    client: Schema.optionalKey(
+      Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Boolean, Schema.Null]))
+    ),
+    tokens: below(2_000_000_000),
+    cost: Schema.optionalKey(below(1_000_000_000)),
+    hour: below(72)
+  })
+).check(Schema.isMaxLength(8))
 
 /** Runs the contract of `UsageStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<UsageStore, E>): void => {
@@ -54,6 +73,48 @@ export const suite = <E>(name: string, layer: Layer.Layer<UsageStore, E>): void 
         yield* store.record(yield* AdministrationSample.usageRecord(theirs))
         assertSame(yield* total(ours), UsageSums.noTotals)
       })
+    )
+
+    it.effect("counts a run once, though several record it at once", () =>
+      Effect.gen(function* () {
+        const store = yield* UsageStore
+        const organization = yield* Sample.organizationId
+        const record = yield* AdministrationSample.usageRecord(organization, { cost: 5 })
+        yield* Effect.forEach(Array.from({ length: 10 }), () => store.record(record), { concurrency: "unbounded" })
+        assertSame(yield* total(organization), UsageSums.totalsOf(record))
+      })
+    )
+
+    it.effect.prop(
+      "sums whatever was used as the pure sum does, in its order",
+      { used: Used, by: By },
+      ({ by, used }) =>
+        Effect.gen(function* () {
+          const store = yield* UsageStore
+          const organization = yield* Sample.organizationId
+          const members = [yield* Sample.memberId, yield* Sample.memberId]
+          const roles = [(yield* Sample.role(organization)).id, (yield* Sample.role(organization)).id]
+          const records = yield* Effect.forEach(used, (one) => {
+            const memberId = members[one.member]
+            return AdministrationSample.usageRecord(organization, {
+              ...(memberId === undefined ? {} : { memberId }),
+              roles: roles.filter((_role, index) => one.roles.includes(index)),
+              ...(one.client === undefined
+                ? {}
+                : { clientMetadata: { text: JSON.stringify(one.client), attributes: one.client } }),
+              inputTokens: one.tokens,
+              ...(one.cost === undefined ? {} : { cost: one.cost }),
+              at: DateTime.makeUnsafe(Date.UTC(2030, 0, 1) + one.hour * 3_600_000)
+            })
+          })
+          yield* Effect.forEach(records, store.record, { discard: true })
+          assertSame(yield* store.sums(organization, { by }), UsageSums.sum(records, { by }))
+          for (const { clientMetadata: client } of records) {
+            if (client === undefined) continue
+            assertSame(yield* store.sums(organization, { by, client }), UsageSums.sum(records, { by, client }))
+          }
+        }),
+      { arbitrary: { runs: 30 } }
     )
 
     it.effect("sums by every dimension and filter as the pure sum does", () =>

@@ -1,0 +1,254 @@
+/**
+ * What everything that tells the facts of credentials keeps to: it says what the stores of keys, members and roles say,
+ * and nothing of other organizations.
+ */
+import * as CredentialFacts from "@castellan/core/access/CredentialFacts"
+import * as EffectiveRoles from "@castellan/core/access/EffectiveRoles"
+import * as KeyAuthority from "@castellan/core/access/KeyAuthority"
+import { ApiKey, type ApiKeyId, ApiKeyStatus, AssumedRoles } from "@castellan/core/apikey/ApiKey"
+import { ApiKeyStore } from "@castellan/core/apikey/ApiKeyStore"
+import { Member, MemberStatus } from "@castellan/core/member/Member"
+import { MemberStore } from "@castellan/core/member/MemberStore"
+import type { Role } from "@castellan/core/role/Role"
+import { RoleStore } from "@castellan/core/role/RoleStore"
+import { assert, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { layerCrypto } from "../fixture/Deployment.ts"
+import * as Fixture from "../fixture/Fixture.ts"
+import * as Sample from "../fixture/Sample.ts"
+import { assertSame } from "./Same.ts"
+
+const now = DateTime.makeUnsafe("2030-01-01T00:00:00.000Z")
+const earlier = DateTime.makeUnsafe("2029-12-31T23:59:59.999Z")
+
+const below = (count: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: count - 1 }))
+const some = <S extends Schema.Top>(item: S) => Schema.Array(item).check(Schema.isMaxLength(3))
+
+/** A small organization, in numbers: its members with their roles, and keys that each descend from those before. */
+const World = Schema.Struct({
+  members: Schema.Tuple([
+    Schema.Struct({ roles: some(below(3)), active: Schema.Boolean, gone: Schema.Boolean }),
+    Schema.Struct({ roles: some(below(3)), active: Schema.Boolean, gone: Schema.Boolean })
+  ]),
+  removedRole: below(6),
+  keys: Schema.Array(
+    Schema.Struct({
+      owner: below(2),
+      live: Schema.Boolean,
+      roles: some(below(3)),
+      state: Schema.Literals(["active", "active", "active", "revoked", "expired"]),
+      descends: Schema.Boolean
+    })
+  ).check(Schema.isMinLength(1), Schema.isMaxLength(4))
+})
+
+/** Runs the contract of `CredentialFacts` against an adapter, with the stores that it is about. */
+export const suite = <E>(
+  name: string,
+  layer: Layer.Layer<CredentialFacts.CredentialFacts | ApiKeyStore | MemberStore | RoleStore, E>
+): void => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "60 seconds" })(`CredentialFacts (${name})`, (it) => {
+    const facts = CredentialFacts.CredentialFacts
+    const keep = (key: ApiKey) =>
+      Effect.as(
+        ApiKeyStore.use((store) => store.save(key)),
+        key
+      )
+
+    const scene = Effect.gen(function* () {
+      const organizationId = yield* Sample.organizationId
+      const [a, b] = [yield* Fixture.role(organizationId), yield* Fixture.role(organizationId)]
+      const owner = yield* Fixture.member(organizationId, { roles: [b, a] })
+      return { organizationId, a, b, owner }
+    })
+
+    const heldOf = (roles: ReadonlyArray<Role>, member: Member) =>
+      roles.filter((role) => member.roles.includes(role.id))
+
+    it.effect("knows nothing of what was never kept", () =>
+      Effect.gen(function* () {
+        const { organizationId, owner } = yield* scene
+        const stranger = yield* Sample.key(owner)
+        assertSame(yield* facts.use((of) => of.ofHash(stranger.apiKey.hash)), Option.none())
+        assertSame(yield* facts.use((of) => of.ofKey(organizationId, stranger.apiKey.id)), Option.none())
+        const memberId = yield* Sample.memberId
+        assertSame(yield* facts.use((of) => of.ofMember(organizationId, memberId)), Option.none())
+        const session = {
+          organizationId,
+          memberId,
+          roles: owner.roles,
+          key: { id: stranger.apiKey.id, rotatedFrom: [] }
+        }
+        assertSame(yield* facts.use((of) => of.ofSession(session)), Option.none())
+        const ofMember = yield* facts.use((of) => of.ofSession({ ...session, memberId: owner.id }))
+        assert.isTrue(Option.isSome(ofMember) && Option.isNone(ofMember.value.key))
+      })
+    )
+
+    it.effect("tells all of a key, in whatever state it and its owner are", () =>
+      Effect.gen(function* () {
+        const { a, b, organizationId, owner } = yield* scene
+        const { apiKey } = yield* Fixture.key(owner, {
+          clientMetadata: { text: '{"tenant":"\\u00e9"}', attributes: { tenant: "é" } },
+          expiresAt: earlier,
+          status: ApiKeyStatus.cases.Revoked.make({ at: earlier })
+        })
+        const left = new Member({ ...owner, status: MemberStatus.cases.Deactivated.make({ at: earlier }) })
+        yield* MemberStore.use((store) => store.save(left))
+        yield* ApiKeyStore.use((store) => store.used(organizationId, apiKey.id, now))
+        for (const found of [
+          yield* facts.use((of) => of.ofHash(apiKey.hash)),
+          yield* facts.use((of) => of.ofKey(organizationId, apiKey.id))
+        ]) {
+          const known = Option.getOrUndefined(found)
+          assertSame(known?.key, new ApiKey({ ...apiKey, lastUsedAt: now }))
+          assertSame(known?.owner, left)
+          assertSame(known?.ancestors, [])
+          assertSame(known && heldOf(known.roles, left), [a, b])
+        }
+      })
+    )
+
+    it.effect("tells of a key whose owner is gone, or holds nothing", () =>
+      Effect.gen(function* () {
+        const { organizationId, owner } = yield* scene
+        const { apiKey } = yield* Fixture.key(owner)
+        const bare = new Member({ ...owner, roles: [] })
+        yield* MemberStore.use((store) => store.save(bare))
+        const without = Option.getOrUndefined(yield* facts.use((of) => of.ofHash(apiKey.hash)))
+        assertSame(without?.owner, bare)
+        assertSame(without && heldOf(without.roles, bare), [])
+        yield* MemberStore.use((store) => store.remove(organizationId, owner.id))
+        const orphan = Option.getOrUndefined(yield* facts.use((of) => of.ofHash(apiKey.hash)))
+        assertSame(orphan?.key, apiKey)
+        assert.isUndefined(orphan?.owner)
+      })
+    )
+
+    it.effect("tells of the keys that a key descends from, each with its owner, as far as they are there", () =>
+      Effect.gen(function* () {
+        const { organizationId, owner } = yield* scene
+        const other = yield* Fixture.member(organizationId)
+        const first = (yield* Fixture.key(owner)).apiKey
+        const second = (yield* Fixture.key(other, { ancestors: [first.id] })).apiKey
+        const gone = (yield* Sample.key(other)).apiKey
+        const { apiKey } = yield* Fixture.key(owner, { ancestors: [gone.id, second.id, first.id] })
+        const orphaned = yield* Fixture.member(organizationId)
+        yield* keep(new ApiKey({ ...first, owner: orphaned.id }))
+        yield* MemberStore.use((store) => store.remove(organizationId, orphaned.id))
+        const found = Option.getOrUndefined(yield* facts.use((of) => of.ofHash(apiKey.hash)))
+        const line = new Map<ApiKeyId, CredentialFacts.OwnedKey>(
+          found?.ancestors.map((ancestor) => [ancestor.key.id, ancestor])
+        )
+        assert.strictEqual(line.size, 2)
+        assertSame(line.get(second.id), { key: second, owner: other })
+        assertSame(line.get(first.id), { key: new ApiKey({ ...first, owner: orphaned.id }), owner: undefined })
+      })
+    )
+
+    it.effect("tells of a member, and of a session: the roles that it names, whoever holds them, and its key", () =>
+      Effect.gen(function* () {
+        const { a, b, organizationId, owner } = yield* scene
+        const unheld = yield* Fixture.role(organizationId)
+        const member = Option.getOrUndefined(yield* facts.use((of) => of.ofMember(organizationId, owner.id)))
+        assertSame(member?.member, owner)
+        assertSame(member && heldOf(member.roles, owner), [a, b])
+        const { apiKey } = yield* Fixture.key(owner)
+        const session = { organizationId, memberId: owner.id, roles: [unheld.id, a.id] }
+        const plain = Option.getOrUndefined(yield* facts.use((of) => of.ofSession(session)))
+        assertSame(plain?.member, owner)
+        assertSame(plain && EffectiveRoles.ofSnapshot(session.roles, plain.roles), [a, unheld])
+        assertSame(plain?.key, Option.none())
+        const key = { id: apiKey.id, rotatedFrom: [] }
+        const keyed = Option.getOrUndefined(yield* facts.use((of) => of.ofSession({ ...session, roles: [], key })))
+        assertSame(keyed && EffectiveRoles.ofSnapshot([], keyed.roles), [])
+        const behind = keyed && Option.getOrUndefined(keyed.key)
+        assertSame(behind?.key, apiKey)
+        assertSame(behind?.owner, owner)
+      })
+    )
+
+    it.effect("tells nothing of one organization to another", () =>
+      Effect.gen(function* () {
+        const [ours, theirs] = [yield* scene, yield* scene]
+        const foreign = (yield* Fixture.key(theirs.owner)).apiKey
+        assertSame(yield* facts.use((of) => of.ofKey(ours.organizationId, foreign.id)), Option.none())
+        assertSame(yield* facts.use((of) => of.ofMember(ours.organizationId, theirs.owner.id)), Option.none())
+        // A member with a foreign role, a key with a foreign ancestor, a session with both.
+        const mixed = yield* Fixture.member(ours.organizationId, { roles: [theirs.a, ours.a] })
+        const { apiKey } = yield* Fixture.key(mixed, { ancestors: [foreign.id] })
+        const found = Option.getOrUndefined(yield* facts.use((of) => of.ofHash(apiKey.hash)))
+        assertSame(found?.ancestors, [])
+        assertSame(found && heldOf(found.roles, mixed), [ours.a])
+        const session = Option.getOrUndefined(
+          yield* facts.use((of) =>
+            of.ofSession({
+              organizationId: ours.organizationId,
+              memberId: mixed.id,
+              roles: mixed.roles,
+              key: { id: foreign.id, rotatedFrom: [] }
+            })
+          )
+        )
+        assertSame(session && EffectiveRoles.ofSnapshot(mixed.roles, session.roles), [ours.a])
+        assertSame(session?.key, Option.none())
+      })
+    )
+
+    it.effect.prop(
+      "L5: keys are worth what the stores of keys, members and roles say",
+      { world: World },
+      ({ world }) =>
+        Effect.gen(function* () {
+          const organizationId = yield* Sample.organizationId
+          const roles = yield* Effect.all([
+            Fixture.role(organizationId),
+            Fixture.role(organizationId),
+            Fixture.role(organizationId)
+          ])
+          const chosen = (indexes: ReadonlyArray<number>) => indexes.flatMap((index) => roles[index] ?? [])
+          const members = yield* Effect.forEach(world.members, ({ active, roles: held }) =>
+            Fixture.member(organizationId, {
+              roles: chosen([...new Set(held)]),
+              status: active ? MemberStatus.cases.Active.make({}) : MemberStatus.cases.Deactivated.make({ at: earlier })
+            })
+          )
+          const keys: Array<ApiKey> = []
+          for (const { descends, live, owner, roles: assumed, state } of world.keys) {
+            const member = members[owner]
+            if (member === undefined) continue
+            const parent = keys.at(-1)
+            const ancestors = descends && parent !== undefined ? [parent.id, ...parent.ancestors] : []
+            const { apiKey } = yield* Fixture.key(member, {
+              ancestors,
+              assumedRoles: live
+                ? AssumedRoles.cases.Live.make({})
+                : AssumedRoles.cases.Snapshot.make({ roles: chosen(assumed).map((role) => role.id) }),
+              ...(state === "revoked" ? { status: ApiKeyStatus.cases.Revoked.make({ at: earlier }) } : {}),
+              ...(state === "expired" ? { expiresAt: now } : {})
+            })
+            keys.push(apiKey)
+          }
+          const removed = roles[world.removedRole]
+          if (removed !== undefined) yield* RoleStore.use((store) => store.remove(organizationId, removed.id))
+          for (const [index, { gone }] of world.members.entries()) {
+            const member = members[index]
+            if (gone && member !== undefined) {
+              yield* MemberStore.use((store) => store.remove(organizationId, member.id))
+            }
+          }
+          const byStores = yield* Effect.provide(facts, CredentialFacts.layer)
+          for (const key of keys) {
+            const worth = (found: Option.Option<CredentialFacts.KeyFacts>) =>
+              Option.flatMap(found, (one) => KeyAuthority.decide(one, now))
+            assertSame(worth(yield* facts.use((of) => of.ofHash(key.hash))), worth(yield* byStores.ofHash(key.hash)))
+          }
+        }),
+      { arbitrary: { runs: 40 } }
+    )
+  })
+}
