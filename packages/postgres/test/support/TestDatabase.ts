@@ -23,15 +23,15 @@ export const serviceUrl = (server: TestServer, database: string): Redacted.Redac
   return Redacted.make(url.href)
 }
 
-/** The name of a new database, which is dropped with the scope. */
-export const database = (server: TestServer) =>
+/** The name of a new database, which is dropped with the scope: a copy of the template, or an empty one. */
+export const database = (server: TestServer, copyOf: string = template) =>
   Effect.acquireRelease(
     Effect.gen(function* () {
       const name = `castellan_${randomBytes(8).toString("hex")}`
       yield* asSuperuser(
         server,
         "postgres",
-        Effect.flatMap(SqlClient, (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(template)}`)
+        Effect.flatMap(SqlClient, (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(copyOf)}`)
       ).pipe(Effect.retry({ times: 10 }))
       return name
     }),
