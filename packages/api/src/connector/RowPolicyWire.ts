@@ -113,9 +113,26 @@ export const PredicateWire: Schema.Codec<PredicateWire> = Schema.Union([
 })
 
 const table = boundedText({ minimum: 1, maximum: 512 }, "The table, as statements name it, such as `public.orders`")
-const attributes = Schema.Record(attributeName, oneOf(AttributeType.literals, "The type that the field must have"))
-  .annotate({ message: "must be a JSON object of field names and types" })
-  .annotate({ description: "The fields of the client metadata that the predicate reads, with the type of each" })
+const isAttributeName = Schema.is(attributeName)
+
+// The names are checked as a whole: a record leaves out, and does not refuse, what its key schema does not take.
+const attributes = Schema.Record(
+  Schema.String,
+  oneOf(AttributeType.literals, "The type that the field must have")
+).pipe(
+  Schema.annotate({
+    message: "must be a JSON object of field names and types",
+    description: "The fields of the client metadata that the predicate reads, with the type of each"
+  }),
+  Schema.check(
+    Schema.makeFilter(
+      (types: { readonly [name: string]: AttributeType }) => Object.keys(types).every(isAttributeName),
+      {
+        message: `each name ${fieldRule}`
+      }
+    )
+  )
+)
 const exemptRoleIds = listOf(
   uuid(RoleId, "A role's id"),
   { maximum: 100 },

@@ -78,6 +78,8 @@ const find = (
     case "Composite":
       return find(issue.issues[0], path, origin, rule)
     case "AnyOf": {
+      const [only] = issue.issues
+      if (only !== undefined && issue.ast.types.length === 1) return find(only, path, origin, rule)
       // The member that got furthest into the value is the one that was meant.
       const deepest = issue.issues
         .map((member) => find(member, path, origin, rule))

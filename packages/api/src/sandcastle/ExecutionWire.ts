@@ -90,19 +90,23 @@ export const ExecuteResponse = Schema.Struct({
 }).annotate({ identifier: "ExecuteResponse", description: "What a program came to" })
 export type ExecuteResponse = typeof ExecuteResponse.Type
 
-const variableRule = "must be the name of an environment variable: letters, digits and underscores"
+const variableRule =
+  "must have names of environment variables: letters, digits and underscores, at most 255, no digit first"
+const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/u
 
 /** A command for a fresh process. */
 export const ExecRequest = Schema.Struct({
   command: boundedText({ minimum: 1, maximum: maximumCode }, "The command, or the Python, to run"),
   kind: oneOf(["bash", "python"], "What runs it"),
   env: Schema.optionalKey(
-    Schema.Record(
-      Schema.String.annotate({ message: variableRule }).check(
-        Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/u, { message: variableRule })
-      ),
-      boundedText({ minimum: 0, maximum: 65_536 }, "The variable's value")
-    ).annotate({ message: "must be a JSON object of strings", description: "Environment variables of the process" })
+    // The names are checked as a whole: a record leaves out, and does not refuse, what its key schema does not take.
+    Schema.Record(Schema.String, boundedText({ minimum: 0, maximum: 65_536 }, "The variable's value"))
+      .annotate({ message: "must be a JSON object of strings", description: "Environment variables of the process" })
+      .check(
+        Schema.makeFilter((variables) => Object.keys(variables).every((name) => variableName.test(name)), {
+          message: variableRule
+        })
+      )
   )
 }).annotate({
   identifier: "ExecRequest",

@@ -6,11 +6,11 @@
 import { InvalidRequest } from "@castellan/core/error/Failure"
 import type { UploadRequest } from "@castellan/core/sandcastle/SandcastleFiles"
 import * as Effect from "effect/Effect"
-import type * as Multipart from "effect/http/Multipart"
+import * as Multipart from "effect/http/Multipart"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as InvalidRequestMessage from "../error/InvalidRequestMessage.ts"
-import { asFormWith } from "../wire/BytesWire.ts"
+import { asFormWith, maximumFileBytes } from "../wire/BytesWire.ts"
 import { boundedText } from "../wire/WireValue.ts"
 
 const fields = {
@@ -52,8 +52,10 @@ export const fromParts = (
       if (Object.hasOwn(fields, part.key)) return refuse(`${part.key}: must be a text part, not a file`)
       if (part.key !== "file") return Stream.runDrain(part.content)
       if (file !== undefined) return refuse("file: must be one file")
-      return Effect.map(part.contentEffect, (content) => {
+      return Effect.flatMap(part.contentEffect, (content) => {
+        if (content.length > maximumFileBytes) return Effect.fail(Multipart.MultipartError.fromReason("FileTooLarge"))
         file = { name: part.name, content }
+        return Effect.void
       })
     })
     const { path } = yield* Effect.mapError(
