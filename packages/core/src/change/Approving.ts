@@ -13,7 +13,7 @@ import { Conflict } from "../error/Failure.ts"
 import { type Situation, standing } from "./ApprovalPolicy.ts"
 import type { Approval, Change } from "./Change.ts"
 import { decideApprove, hasApproved, reviewedOf } from "./ChangePolicy.ts"
-import { allowed, entry } from "./ChangeRecord.ts"
+import { allowed, entry, replace } from "./ChangeRecord.ts"
 import { advance, ChangeEvent, transition } from "./ChangeState.ts"
 import type { ChangeStore } from "./ChangeStore.ts"
 import { current } from "./ExpectedRef.ts"
@@ -62,7 +62,7 @@ export const make = (store: ChangeStore["Service"], merging: Merging) =>
     ): Done<Result.Result<Approved, Conflict>> => ({ answer: outcome, entries: [...entries, ...more] })
 
     if (!reached.met) {
-      yield* store.save(approved)
+      yield* replace(store, change, approved)
       return done(Result.succeed(answer))
     }
 
@@ -70,7 +70,7 @@ export const make = (store: ChangeStore["Service"], merging: Merging) =>
     const conflicts = [...attempt.conflicts, ...attempt.uncompiled]
     if (conflicts.length > 0) {
       const reserved = yield* allowed(advance(approved, ChangeEvent.cases.ConflictAtMerge.make({ conflicts }), at))
-      yield* store.save(reserved)
+      yield* replace(store, change, reserved)
       const paths = conflicts.map(({ path }) => path).join(", ")
       const message = `the change conflicts with the library, and is reserved now: ${paths}`
       // That it conflicts is kept while the caller is told, so it is no failure of the transaction.
@@ -80,6 +80,6 @@ export const make = (store: ChangeStore["Service"], merging: Merging) =>
     const terms = { by: principal.memberId, at, standing: reached, automatic: false }
     const merge = yield* merging.merge(approved, attempt, terms)
     const merged = yield* allowed(advance(approved, ChangeEvent.cases.Merge.make({ merge }), at))
-    yield* store.save(merged)
+    yield* replace(store, change, merged)
     return done(Result.succeed(answer), [entry("merge", approved, merged)])
   })

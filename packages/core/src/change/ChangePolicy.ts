@@ -30,7 +30,10 @@ export interface Concerned {
  * Whether a principal is the author. A key that speaks for an end user is not the author of what its member wrote for
  * another one.
  */
-export const isAuthor = (principal: Principal, { author }: Concerned): boolean =>
+export const isAuthor = (
+  principal: Pick<Principal, "memberId" | "restricted" | "clientMetadata">,
+  { author }: Concerned
+): boolean =>
   author._tag === "Member" &&
   author.memberId === principal.memberId &&
   (!principal.restricted ||

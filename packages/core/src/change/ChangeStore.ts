@@ -1,14 +1,18 @@
 /**
  * The port that keeps changes.
+ *
+ * Source: decisions.md §8; architecture.md §2 (optimistic checks).
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as MemoryTable from "../memory/MemoryTable.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
 import * as Page from "../page/Page.ts"
-import { type Change, type ChangeId, ChangeNumber, type ChangeStatusName, statusName } from "./Change.ts"
+import { type Change, ChangeId, ChangeNumber, type ChangeStatusName, statusName } from "./Change.ts"
+import { type ChangeReader, sees } from "./ChangeReader.ts"
 
 /** Which changes are meant. */
 export interface ChangeSelection {
@@ -16,12 +20,15 @@ export interface ChangeSelection {
   readonly statuses?: ReadonlyArray<ChangeStatusName>
   /** Whether changes that a folder's own exception approved are meant too. */
   readonly includeAutoApproved: boolean
-  /**
-   * Only those that the reader may see. Authority is by path and by the policies of the moment, so no store can know it
-   * by an index: it asks for each change that it would answer with, in the order of its answer, and stops when it has
-   * enough.
-   */
-  readonly visible: (change: Change) => boolean
+  /** Only those that are there for the reader. */
+  readonly reader: ChangeReader
+}
+
+/** A change is no longer what it was expected to be: somebody else has written to it. */
+export class ChangeMoved extends Schema.TaggedError<ChangeMoved>()("ChangeMoved", { id: ChangeId }) {
+  override get message(): string {
+    return `the change ${this.id} is no longer what it was`
+  }
 }
 
 /** How many changes there are in each status. */
@@ -38,8 +45,11 @@ export class ChangeStore extends Context.Service<
      * without a gap or a repeat, whoever creates changes at the same time and whatever transaction is undone.
      */
     readonly add: (organizationId: OrganizationId, make: (number: ChangeNumber) => Change) => Effect.Effect<Change>
-    /** Replaces the change of the same id. */
-    readonly save: (change: Change) => Effect.Effect<void>
+    /**
+     * Replaces a change by what became of it, if it still is what it was: in its status, its latest revision and its
+     * approvals. Of several that replace the same one, exactly one succeeds. Revisions that were there stay as they were.
+     */
+    readonly replace: (before: Change, after: Change) => Effect.Effect<void, ChangeMoved>
     /** Changes newest first, by their creation. */
     readonly list: (
       organizationId: OrganizationId,
@@ -56,10 +66,18 @@ export class ChangeStore extends Context.Service<
 /** Where a change stands on a list. */
 export const positionOf = (change: Change): Page.Position => ({ at: change.createdAt, id: change.id })
 
-/** Whether a change is meant by a selection, the reader's sight aside. */
-export const selects = (selection: Omit<ChangeSelection, "visible">, change: Change): boolean =>
+/** Whether a change is meant by a selection. */
+export const selects = (selection: ChangeSelection, change: Change): boolean =>
   (selection.includeAutoApproved || !change.autoApproved) &&
-  (selection.statuses === undefined || selection.statuses.includes(statusName(change.status)))
+  (selection.statuses === undefined || selection.statuses.includes(statusName(change.status))) &&
+  sees(selection.reader, change)
+
+/** Whether a change that is kept is still what it was, as far as it is written to at all. */
+export const stands = (kept: Change, before: Change): boolean =>
+  statusName(kept.status) === statusName(before.status) &&
+  kept.autoApproved === before.autoApproved &&
+  kept.gitRef === before.gitRef &&
+  kept.approvals.length === before.approvals.length
 
 /** Counts changes by status. */
 export const count = (changes: Iterable<Pick<Change, "status">>): ChangeCounts => {
@@ -88,17 +106,23 @@ export const layerMemory: Layer.Layer<ChangeStore> = Layer.effect(
           const added = make(ChangeNumber.make(last + 1))
           return [added, [[added.id, added]]]
         }),
-      save: (change) => table.set(change.id, change),
+      replace: (before, after) =>
+        Effect.flatMap(
+          table.modify((rows) => {
+            const kept = rows.get(before.id)
+            const isSame = kept !== undefined && within(before.organizationId)(kept) && stands(kept, before)
+            return [isSame, isSame ? [[before.id, after]] : []]
+          }),
+          (isSame) => (isSame ? Effect.void : Effect.fail(new ChangeMoved({ id: before.id })))
+        ),
       list: (organizationId, query) =>
         Effect.map(
-          table.where((change) => within(organizationId)(change) && selects(query, change) && query.visible(change)),
+          table.where((change) => within(organizationId)(change) && selects(query, change)),
           (found) => Page.slice(found, query, positionOf)
         ),
       counts: (organizationId, selection) =>
         Effect.map(
-          table.where(
-            (change) => within(organizationId)(change) && selects(selection, change) && selection.visible(change)
-          ),
+          table.where((change) => within(organizationId)(change) && selects(selection, change)),
           count
         )
     })

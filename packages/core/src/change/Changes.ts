@@ -32,7 +32,8 @@ import type { Situation } from "./ApprovalPolicy.ts"
 import * as Approving from "./Approving.ts"
 import type { Change, ChangeId } from "./Change.ts"
 import * as ChangePolicy from "./ChangePolicy.ts"
-import { allowed, entry } from "./ChangeRecord.ts"
+import { readerOf } from "./ChangeReader.ts"
+import { allowed, entry, replace } from "./ChangeRecord.ts"
 import { advance, ChangeEvent, transition } from "./ChangeState.ts"
 import { type ChangeCounts, type ChangeSelection, ChangeStore } from "./ChangeStore.ts"
 import { type ChangeView, viewOf } from "./ChangeView.ts"
@@ -84,7 +85,7 @@ export class Changes extends Context.Service<
     readonly get: (id: ChangeId, revision?: number) => Effect.Effect<ChangeView, Failure, CurrentPrincipal>
     /** The changes that the caller may see, newest first. */
     readonly list: (
-      query: Omit<ChangeSelection, "visible"> & PositionPage
+      query: Omit<ChangeSelection, "reader"> & PositionPage
     ) => Effect.Effect<ChangeList, Failure, CurrentPrincipal>
   }
 >()("@castellan/core/change/Changes") {}
@@ -157,7 +158,7 @@ export const layer: Layer.Layer<
       before: Change,
       after: Change
     ) {
-      yield* store.save(after)
+      yield* replace(store, before, after)
       return { answer: yield* shown(situation, principal, after), entries: [entry(action, before, after)] }
     })
 
@@ -262,11 +263,11 @@ export const layer: Layer.Layer<
             const { organizationId } = principal
             yield* enforce(requires(principal, "library:read"))
             const situation = yield* situations.situation(organizationId)
-            const visible = (change: Change): boolean => ChangePolicy.visible(situation.tree, principal, change)
-            const page = yield* store.list(organizationId, { ...query, visible })
+            const reader = readerOf(situation.tree, principal)
+            const page = yield* store.list(organizationId, { ...query, reader })
             const counts = yield* store.counts(organizationId, {
               includeAutoApproved: query.includeAutoApproved,
-              visible
+              reader
             })
             const ids = page.items.flatMap(({ author }) => (author._tag === "Member" ? [author.memberId] : []))
             const known = yield* members.named(organizationId, [...new Set<MemberId>(ids)])

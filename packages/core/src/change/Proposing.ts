@@ -33,7 +33,7 @@ import { standing } from "./ApprovalPolicy.ts"
 import { decideAutoApproval } from "./AutoApprovalPolicy.ts"
 import { Attribution, Change, ChangeId, ChangeNumber, type Changeset, ChangeTitle } from "./Change.ts"
 import { decideRevise, isAuthor, reviewedOf } from "./ChangePolicy.ts"
-import { allowed, entry } from "./ChangeRecord.ts"
+import { allowed, entry, replace } from "./ChangeRecord.ts"
 import { advance, ChangeEvent, outcomeOf, transition } from "./ChangeState.ts"
 import type { ChangeStore } from "./ChangeStore.ts"
 import type { LibraryVersions, Version } from "./LibraryVersions.ts"
@@ -253,7 +253,7 @@ export const make = ({ library, merging, nextId, situations, store, versions }: 
         changesets: [first, ...others, changeset]
       })
       change = yield* allowed(next)
-      yield* store.save(change)
+      yield* replace(store, existing, change)
     }
     const entries = [entry(existing === undefined ? "create" : "revise", existing, change)]
 
@@ -266,7 +266,7 @@ export const make = ({ library, merging, nextId, situations, store, versions }: 
       })
       const next = advance(change, ChangeEvent.cases.Merge.make({ merge }), at)
       const merged = yield* allowed(next)
-      yield* store.save(merged)
+      yield* replace(store, change, merged)
       entries.push(entry("merge", change, merged))
       change = merged
     }
