@@ -38,17 +38,20 @@ interface KeyRow {
   readonly roles: unknown
 }
 
-/** The columns of a key's facts, where the key is `key`. */
+/**
+ * The columns of a key's facts, where the key is `key`. Whatever belongs to something else is asked for row by row, by
+ * its id: a join of whole tables is never the better plan here, and a plan that is kept must not become one.
+ */
 const keyColumns = (sql: SqlClient): Fragment =>
   sql.literal(`
     key.document AS key, key.last_used_at,
     (SELECT owner.document FROM castellan.members AS owner
       WHERE owner.organization_id = key.organization_id AND owner.id = key.owner) AS owner,
     CASE WHEN key.ancestors <> '{}' THEN (
-      SELECT json_agg(json_build_object('key', ancestor.document, 'owner', owner.document))
+      SELECT json_agg(json_build_object('key', ancestor.document, 'owner', (
+        SELECT owner.document FROM castellan.members AS owner
+        WHERE owner.organization_id = ancestor.organization_id AND owner.id = ancestor.owner)))
       FROM castellan.api_keys AS ancestor
-        LEFT JOIN castellan.members AS owner
-          ON owner.organization_id = ancestor.organization_id AND owner.id = ancestor.owner
       WHERE ancestor.organization_id = key.organization_id AND ancestor.id = ANY(key.ancestors)) END AS ancestors,
     ${heldBy("key.organization_id", "key.owner")} AS roles`)
 
@@ -56,7 +59,9 @@ const keyColumns = (sql: SqlClient): Fragment =>
 const heldBy = (organization: string, member: string): string => `
     (SELECT json_agg(role.document ORDER BY role.created_at, role.id)
       FROM castellan.member_roles AS held
-        JOIN castellan.roles AS role ON role.organization_id = held.organization_id AND role.id = held.role_id
+        CROSS JOIN LATERAL (
+          SELECT id, created_at, document FROM castellan.roles
+          WHERE organization_id = held.organization_id AND id = held.role_id LIMIT 1) AS role
       WHERE held.organization_id = ${organization} AND held.member_id = ${member})`
 
 const rolesOf = (column: unknown): Effect.Effect<ReadonlyArray<Role>> =>
