@@ -122,12 +122,13 @@ export const make: (followers: RunLogFollowers) => Effect.Effect<RunLogWriter, n
     /** Keeps what can be kept: what the database cannot take of one run is no matter of the others. */
     const keepAll = (appends: ReadonlyArray<Append>, additions: ReadonlyArray<Addition>): Effect.Effect<void> =>
       Effect.flatMap(
-        Effect.exit(
-          DatabaseFailure.orDefect(Effect.retry(keep(additions), { times: 5, while: DatabaseFailure.isLostRace }))
-        ),
+        Effect.exit(Effect.retry(keep(additions), { times: 5, while: DatabaseFailure.isLostRace })),
         (exit) => {
-          if (Exit.isSuccess(exit) || additions.length === 1) {
-            return Effect.forEach(appends, ({ kept }) => Deferred.done(kept, exit), { discard: true })
+          const failure = Exit.isFailure(exit) ? DatabaseFailure.statementFailure(exit.cause) : undefined
+          if (failure === undefined || additions.length === 1 || DatabaseFailure.isUnavailable(failure)) {
+            return Effect.flatMap(Effect.exit(DatabaseFailure.orDefect(exit)), (end) =>
+              Effect.forEach(appends, ({ kept }) => Deferred.done(kept, end), { discard: true })
+            )
           }
           return Effect.forEach(
             additions,

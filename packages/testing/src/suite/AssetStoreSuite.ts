@@ -22,7 +22,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<AssetStore, E>): void 
         const store = yield* AssetStore
         const asset = yield* sample
         const png = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 256)
-        const json = '{"text":"ünï 🚀 \\u0000 \r\n"}'
+        const json = '\ufeff{"text":"ünï 🚀 \\u0000 \u0000 \r\n"}'
         yield* store.put(asset, [
           { format: "png", content: png },
           { format: "svg", content: "" },

@@ -62,7 +62,7 @@ const everyKind = Effect.gen(function* () {
   }
   return [
     RunEvent.cases.Metadata.make(metadata),
-    text("tab\t, quote ', \", backslash \\, NUL \u0000, flag 🏳️‍🌈, \u2028"),
+    text("tab\t, quote ', \", backslash \\, NUL \u0000, flag 🏳️‍🌈, \u2028, half a pair \ud83d"),
     RunEvent.cases.Cell.make({ cell }),
     RunEvent.cases.Asset.make({ asset }),
     RunEvent.cases.Done.make({ status: "failed", error: "cancelled" })
@@ -147,6 +147,60 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
         yield* log.append(other, [text("other"), done])
         assert.deepStrictEqual(wordsOf(yield* Fiber.join(following)), ["other", "Done"])
         assert.deepStrictEqual(wordsOf(yield* log.read(one, 0)), ["one", "Done"])
+      })
+    )
+
+    it.effect("keeps organizations apart, even where they name the same run", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const ours = yield* someRun
+        const theirs = { id: ours.id, organizationId: yield* Sample.organizationId }
+        const following = yield* Effect.forkChild(follow(theirs, 0), { startImmediately: true })
+        yield* log.append(ours, [text("ours")])
+        assert.deepStrictEqual(yield* log.read(theirs, 0), [])
+        yield* log.append(theirs, [text("theirs"), done])
+        assert.deepStrictEqual(wordsOf(yield* Fiber.join(following)), ["theirs", "Done"])
+        yield* log.remove(theirs)
+        assert.deepStrictEqual(yield* log.read(theirs, 0), [])
+        assert.deepStrictEqual(wordsOf(yield* log.read(ours, 0)), ["ours"])
+      })
+    )
+
+    it.effect("a follower that fell far behind has every entry, in order", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const run = yield* someRun
+        const batch = counting(1, 500).map((index) => text(`${index}`))
+        yield* log.append(run, [text("first")])
+        const seen = yield* log.follow(run, 0).pipe(
+          // While it is busy with its first entry, thousands come, which another follower is given meanwhile.
+          Stream.tap((entry) =>
+            entry.sequence > 1
+              ? Effect.void
+              : Effect.gen(function* () {
+                  const other = yield* Effect.forkChild(follow(run, 1), { startImmediately: true })
+                  yield* Effect.forEach(counting(1, 12), () => log.append(run, batch), { discard: true })
+                  yield* log.append(run, [done])
+                  assert.deepStrictEqual(sequences(yield* Fiber.join(other)), counting(2, 6002))
+                })
+          ),
+          Stream.runCollect
+        )
+        assert.deepStrictEqual(sequences(seen), counting(1, 6002))
+      })
+    )
+
+    it.effect("whoever says to have had more than there is, waits for what comes after it", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const run = yield* someRun
+        yield* log.append(run, [text("1"), text("2")])
+        const ahead = yield* Effect.forkChild(follow(run, 3), { startImmediately: true })
+        const along = yield* Effect.forkChild(follow(run, 0), { startImmediately: true })
+        yield* log.append(run, [text("3"), text("4"), done])
+        assert.deepStrictEqual(wordsOf(yield* Fiber.join(ahead)), ["4", "Done"])
+        assert.deepStrictEqual(wordsOf(yield* Fiber.join(along)), ["1", "2", "3", "4", "Done"])
+        assert.deepStrictEqual(yield* follow(run, 9), [])
       })
     )
 
