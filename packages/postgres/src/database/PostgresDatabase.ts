@@ -7,7 +7,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
@@ -49,29 +49,52 @@ interface Login {
   readonly owns: boolean
 }
 
-/** Fails when the login of the connection could see other organizations' rows by itself. */
+/**
+ * Fails when the login of the connection could see other organizations' rows by itself, or become somebody who can:
+ * what it is a member of counts as its own.
+ */
 const requireSafeLogin = Effect.gen(function* () {
   const sql = yield* SqlClient
-  const [login] = yield* sql<Login>`
+  const logins = yield* sql<Login>`
     SELECT rolname AS name, rolsuper AS superuser, rolbypassrls AS bypasses,
-      EXISTS (SELECT FROM pg_class WHERE relnamespace = 'castellan'::regnamespace AND relowner = pg_roles.oid) AS owns
-    FROM pg_roles WHERE rolname = session_user`
-  if (login === undefined || !(login.superuser || login.bypasses || login.owns)) return
-  const what = login.superuser ? "is a superuser" : login.bypasses ? "bypasses row-level security" : "owns its tables"
+      EXISTS (SELECT FROM pg_class WHERE relnamespace = 'castellan'::regnamespace AND relowner = r.oid) AS owns
+    FROM pg_roles r WHERE pg_has_role(session_user, r.oid, 'MEMBER') ORDER BY rolname = session_user DESC`
+  const unsafe = logins.find(({ bypasses, owns, superuser }) => superuser || bypasses || owns)
+  if (unsafe === undefined) return
+  const [self] = logins
+  const what = unsafe.superuser ? "is a superuser" : unsafe.bypasses ? "bypasses row-level security" : "owns its tables"
+  const who = unsafe.name === self?.name ? what : `is a member of "${unsafe.name}", which ${what}`
   return yield* new UnsafeLogin({
-    message: `the database login "${login.name}" ${what}: use one that is only a member of ${applicationRole}, or allow it explicitly`
+    message: `the database login "${self?.name}" ${who}: use one that is only a member of ${applicationRole}, or allow it explicitly`
   })
 })
 
+/** The name of a login in an address. */
+const nameIn = (url: Redacted.Redacted<string>): string => decodeURIComponent(new URL(Redacted.value(url)).username)
+
+/** Lets the service's login work as the application, where it cannot yet. */
+const admit = Effect.fnUntraced(function* (login: string) {
+  const sql = yield* SqlClient
+  // Before PostgreSQL 16, a member was always one that may take the role.
+  const [found] = yield* sql<{ readonly may: boolean }>`
+    SELECT pg_has_role(rolname, ${applicationRole}, CASE WHEN current_setting('server_version_num')::int < 160000
+      THEN 'MEMBER' ELSE 'SET' END) AS may
+    FROM pg_roles WHERE rolname = ${login}`
+  if (found?.may === false) yield* sql`GRANT ${sql(applicationRole)} TO ${sql(login)}`
+})
+
 /** Applies what is missing, as the owner. */
-const migrated = (url: Redacted.Redacted<string>) =>
-  Effect.provide(migrate, PgClient.layer({ url, applicationName: "castellan-migrations", maxConnections: 1 }))
+const migrated = (owner: Redacted.Redacted<string>, service: Redacted.Redacted<string>) =>
+  Effect.provide(
+    Effect.andThen(migrate, admit(nameIn(service))),
+    PgClient.layer({ url: owner, applicationName: "castellan-migrations", maxConnections: 1 })
+  )
 
 /** The connections of the service to a server whose schema is that of this version. */
 export const layer = (options: PostgresDatabaseOptions): Layer.Layer<PgClient.PgClient | SqlClient, DatabaseError> => {
   const { allowOwner = false, maxConnections = 10, ownerUrl, url } = options
   const owner = ownerUrl ?? (allowOwner ? url : undefined)
-  const prepared = owner === undefined ? Effect.void : migrated(owner)
+  const prepared = owner === undefined ? Effect.void : migrated(owner, url)
   const checked = allowOwner ? requireCurrent : Effect.andThen(requireSafeLogin, requireCurrent)
   const client = PgClient.layer({
     url,

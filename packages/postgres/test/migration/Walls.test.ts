@@ -1,0 +1,189 @@
+/** What the database itself holds for every table that there is: no organization gets at another's rows. */
+import { OrganizationId } from "@castellan/core/organization/Organization"
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { SqlClient } from "effect/sql/SqlClient"
+import { applicationRole } from "../../src/database/PostgresDatabase.ts"
+import { acrossOrganizations, entering } from "../../src/database/Tenancy.ts"
+import { databases } from "../support/Databases.ts"
+
+const mine = OrganizationId.make("11111111-1111-4111-8111-111111111111")
+const other = OrganizationId.make("22222222-2222-4222-8222-222222222222")
+
+/** Some value of a type: what has to be unique in the deployment is another for each organization. */
+const sampleOf = (type: string, organizationId: OrganizationId): string => {
+  if (type.endsWith("[]")) return "'{}'"
+  switch (type) {
+    case "uuid":
+    case "text":
+    case "bytea":
+      return `'${organizationId}'`
+    case "boolean":
+      return "true"
+    case "integer":
+    case "bigint":
+    case "smallint":
+    case "double precision":
+    case "numeric":
+      return "1"
+    case "timestamp with time zone":
+      return "'2026-01-01T00:00:00Z'"
+    case "date":
+      return "'2026-01-01'"
+    case "json":
+    case "jsonb":
+      return "'{}'"
+    default:
+      throw new Error(`a row of a column of type ${type} is not made here yet`)
+  }
+}
+
+interface Column {
+  readonly table: string
+  readonly name: string
+  readonly type: string
+}
+
+const columns = Effect.flatMap(
+  SqlClient,
+  (sql) => sql<Column>`
+    SELECT c.relname AS table, a.attname AS name, format_type(a.atttypid, NULL) AS type
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    WHERE c.relnamespace = 'castellan'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> 'migrations'
+      AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND a.attidentity = ''
+      AND a.attname <> 'organization_id'
+    ORDER BY c.relname, a.attnum`
+)
+
+/** One row of every table, of an organization. */
+const fill = Effect.fnUntraced(function* (organizationId: OrganizationId) {
+  const sql = yield* SqlClient
+  for (const [table, of] of Map.groupBy(yield* columns, (column) => column.table)) {
+    const names = of.map(({ name }) => `, "${name}"`).join("")
+    const values = of.map(({ type }) => `, ${sampleOf(type, organizationId)}`).join("")
+    yield* sql`INSERT INTO castellan.${sql(table)} (organization_id${sql.literal(names)})
+      SELECT ${organizationId}::uuid${sql.literal(values)} WHERE ${entering(sql, organizationId)}`
+  }
+})
+
+const tables = Effect.map(columns, (all) => [...new Set(all.map(({ table }) => table))])
+
+/** The organizations of the rows that a condition lets see. */
+const seen = Effect.fnUntraced(function* (table: string, entered: ReturnType<typeof acrossOrganizations>) {
+  const sql = yield* SqlClient
+  const rows = yield* sql<{ readonly id: string }>`
+    SELECT organization_id AS id FROM castellan.${sql(table)} WHERE ${entered} ORDER BY 1`
+  return rows.map(({ id }) => id)
+})
+
+for (const { layer, name } of databases()) {
+  it.layer(layer, { timeout: "30 seconds" })(`the walls between organizations (${name})`, (it) => {
+    it.effect("every table names the organization first in its key, and has row-level security that is forced", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient
+        const found = yield* sql<{ readonly table: string }>`
+          SELECT c.relname AS table, c.relrowsecurity AND c.relforcerowsecurity AS secured,
+            coalesce((SELECT a.attnotnull AND format_type(a.atttypid, NULL) = 'uuid' FROM pg_attribute a
+              WHERE a.attrelid = c.oid AND a.attname = 'organization_id'), false) AS named,
+            coalesce((SELECT a.attname = 'organization_id' FROM pg_index i
+              JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+              WHERE i.indrelid = c.oid AND i.indisprimary), false) AS keyed,
+            (SELECT count(*)::int FROM pg_policy p WHERE p.polrelid = c.oid) AS policies,
+            (SELECT pg_get_expr(p.polqual, p.polrelid) FROM pg_policy p
+              WHERE p.polrelid = c.oid AND p.polcmd = '*' AND p.polwithcheck IS NULL
+                AND p.polroles = '{0}') AS policy
+          FROM pg_class c
+          WHERE c.relnamespace = 'castellan'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> 'migrations'`
+        assert.isAbove(found.length, 40)
+        const policy =
+          "((organization_id = ( SELECT castellan.organization() AS organization)) OR ( SELECT castellan.is_deployment() AS is_deployment))"
+        for (const { table, ...wall } of found) {
+          assert.deepStrictEqual({ ...wall }, { secured: true, named: true, keyed: true, policies: 1, policy }, table)
+        }
+      })
+    )
+
+    it.effect("the application's role owns nothing, is no superuser, and does not bypass row-level security", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient
+        assert.deepStrictEqual(
+          (yield* sql`
+            SELECT current_user AS name, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb,
+              (SELECT count(*)::int FROM pg_class WHERE relowner = r.oid) AS owned,
+              (SELECT count(*)::int FROM pg_proc WHERE proowner = r.oid) AS functions,
+              has_schema_privilege('castellan', 'CREATE') AS creates
+            FROM pg_roles r WHERE rolname = current_user`).map((row) => ({ ...row })),
+          [
+            {
+              name: applicationRole,
+              rolsuper: false,
+              rolbypassrls: false,
+              rolcreaterole: false,
+              rolcreatedb: false,
+              owned: 0,
+              functions: 0,
+              creates: false
+            }
+          ]
+        )
+        for (const statement of [
+          "ALTER TABLE castellan.roles DISABLE ROW LEVEL SECURITY",
+          "TRUNCATE castellan.roles",
+          "DROP TABLE castellan.roles",
+          "UPDATE castellan.migrations SET name = ''",
+          "CREATE OR REPLACE FUNCTION castellan.organization() RETURNS uuid LANGUAGE sql AS 'SELECT NULL::uuid'"
+        ]) {
+          const error = yield* Effect.flip(sql.unsafe(statement))
+          assert.strictEqual(error.reason._tag, "AuthorizationError", statement)
+        }
+      })
+    )
+
+    it.effect("of every table, an organization sees its own rows; a statement that has entered none sees no row", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient
+        yield* fill(mine)
+        yield* fill(other)
+        for (const table of yield* tables) {
+          assert.deepStrictEqual(yield* seen(table, sql`true`), [], table)
+          assert.deepStrictEqual(yield* seen(table, entering(sql, mine)), [mine], table)
+          assert.deepStrictEqual(yield* seen(table, entering(sql, other)), [other], table)
+          assert.deepStrictEqual(yield* seen(table, acrossOrganizations(sql)), [mine, other], table)
+          // What a transaction entered is forgotten with it.
+          yield* sql.withTransaction(seen(table, acrossOrganizations(sql)))
+          assert.deepStrictEqual(yield* seen(table, sql`true`), [], table)
+        }
+      })
+    )
+
+    it.effect("of every table, an organization can change, remove, add and take no row of another", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient
+        for (const [table, of] of Map.groupBy(yield* columns, (column) => column.table)) {
+          const target = sql`castellan.${sql(table)}`
+          yield* sql`UPDATE ${target} SET organization_id = organization_id
+            WHERE ${entering(sql, mine)} AND organization_id = ${other}`
+          yield* sql`DELETE FROM ${target} WHERE ${entering(sql, mine)} AND organization_id = ${other}`
+          yield* sql`DELETE FROM ${target}`
+          yield* sql`UPDATE ${target} SET organization_id = ${mine}`
+          assert.deepStrictEqual(yield* seen(table, acrossOrganizations(sql)), [mine, other], table)
+
+          const names = sql.literal(of.map((column) => `, "${column.name}"`).join(""))
+          const refused = [
+            // Given away, taken, and put in.
+            sql`UPDATE ${target} SET organization_id = ${other} WHERE ${entering(sql, mine)}`,
+            sql`INSERT INTO ${target} (organization_id${names})
+              SELECT ${other}::uuid${names} FROM ${target} WHERE ${entering(sql, mine)}`,
+            sql`INSERT INTO ${target} (organization_id${names})
+              SELECT ${mine}::uuid${sql.literal(of.map(({ type }) => `, ${sampleOf(type, mine)}`).join(""))}`
+          ]
+          for (const statement of refused) {
+            const error = yield* Effect.flip(statement)
+            assert.match(String(error.reason.cause), /row-level security/, table)
+          }
+          assert.deepStrictEqual(yield* seen(table, acrossOrganizations(sql)), [mine, other], table)
+        }
+      })
+    )
+  })
+}
