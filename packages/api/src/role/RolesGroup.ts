@@ -50,7 +50,7 @@ const update = HttpApiEndpoint.patch("update", "/:id", {
   operation(
     "updateRole",
     "Update a role",
-    "Changes the name, the description or the model configuration; what is absent stays. The name and the description of a built-in role, or of one that the identity provider keeps, cannot be changed; their model configuration can."
+    "Changes the name, the description or the model configuration; what is absent stays. The name of a built-in role cannot be changed, nor the name and the description of one that the identity provider keeps; their model configuration can."
   )
 )
 
