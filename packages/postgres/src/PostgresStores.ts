@@ -9,10 +9,13 @@ import * as PostgresTriggerStore from "./agent/PostgresTriggerStore.ts"
 import * as PostgresApiKeyStore from "./apikey/PostgresApiKeyStore.ts"
 import * as PostgresAppStore from "./app/PostgresAppStore.ts"
 import * as PostgresAuditStore from "./audit/PostgresAuditStore.ts"
+import * as PostgresChangeStore from "./change/PostgresChangeStore.ts"
 import * as PostgresConnectorStore from "./connector/PostgresConnectorStore.ts"
 import * as PostgresTransaction from "./database/PostgresTransaction.ts"
 import * as PostgresDeliveryStore from "./delivery/PostgresDeliveryStore.ts"
+import * as PostgresFolderPolicyStore from "./folderpolicy/PostgresFolderPolicyStore.ts"
 import * as PostgresIdempotencyStore from "./idempotency/PostgresIdempotencyStore.ts"
+import * as PostgresLibraryStore from "./library/PostgresLibraryStore.ts"
 import * as PostgresMemberStore from "./member/PostgresMemberStore.ts"
 import * as PostgresModelStore from "./model/PostgresModelStore.ts"
 import * as PostgresOntologyStore from "./ontology/PostgresOntologyStore.ts"
@@ -30,6 +33,11 @@ import * as PostgresScimGroupMappingStore from "./scim/PostgresScimGroupMappingS
 import * as PostgresBudgetStore from "./usage/PostgresBudgetStore.ts"
 import * as PostgresUsageStore from "./usage/PostgresUsageStore.ts"
 
+/** Those some of whose writes are several statements, which are one in a transaction of their own. */
+const transactional = Layer.mergeAll(PostgresChangeStore.layer, PostgresLibraryStore.layer).pipe(
+  Layer.provide(PostgresTransaction.layer)
+)
+
 /** Every store that is there, over the connections of the context. */
 export const layer = Layer.mergeAll(
   PostgresAgentRunStore.layer,
@@ -42,6 +50,7 @@ export const layer = Layer.mergeAll(
   PostgresCredentialFacts.layer,
   PostgresDeliveryStore.layer,
   PostgresExecutionStore.layer,
+  PostgresFolderPolicyStore.layer,
   PostgresIdempotencyStore.layer,
   PostgresMemberStore.layer,
   PostgresModelStore.layer,
@@ -58,5 +67,6 @@ export const layer = Layer.mergeAll(
   PostgresScimGroupMappingStore.layer,
   PostgresTransaction.layer,
   PostgresTriggerStore.layer,
-  PostgresUsageStore.layer
+  PostgresUsageStore.layer,
+  transactional
 )
