@@ -68,8 +68,8 @@ export const GetAppResponse = Schema.Struct({ app: RpcApp }).annotate({
 })
 export type GetAppResponse = typeof GetAppResponse.Type
 
-/** Nothing to say. */
-export const MigrateScimGroupMappingsRequest = Schema.Struct({}).annotate({
+/** Nothing to say. A structure without fields would take whatever is not null. */
+export const MigrateScimGroupMappingsRequest = Schema.Record(Schema.String, Schema.Json).annotate({
   identifier: "MigrateScimGroupMappingsRequest",
   description: "An empty object",
   message: "must be a JSON object"
