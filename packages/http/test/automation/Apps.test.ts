@@ -1,43 +1,10 @@
-import { Asset, AssetId } from "@castellan/core/asset/Asset"
-import { AssetStore } from "@castellan/core/asset/AssetStore"
-import { CellId } from "@castellan/core/chat/Cell"
-import { RunEvent } from "@castellan/core/run/RunEvent"
 import { assert, layer } from "@effect/vitest"
-import { DateTime, Effect } from "effect"
+import { Effect } from "effect"
+import { withAssets as chat } from "../support/ChatWithAssets.ts"
 import { code, json, keyOf, powerless, refusal } from "../support/JsonCall.ts"
 import * as Site from "../support/Site.ts"
 
-const id = (digit: string) => `0197c0de-0000-7000-8000-${digit.repeat(12)}`
-const unknown = id("0")
-const cellId = CellId.make(id("c"))
-
-/** A chat of the administrator's with a chart and a text. */
-const chat = Effect.gen(function* () {
-  const run = yield* Site.stalledRun
-  const assets = [
-    { id: AssetId.make(id("a")), name: "Sales", kind: "chart", formats: ["png"] },
-    { id: AssetId.make(id("b")), name: "Words", kind: "text", formats: ["txt"] }
-  ] as const
-  for (const given of assets) {
-    const asset = new Asset({
-      ...given,
-      organizationId: run.organizationId,
-      chatId: run.chatId,
-      cellId,
-      messageCellId: cellId,
-      createdAt: yield* DateTime.now
-    })
-    yield* AssetStore.use((store) =>
-      store.put(
-        asset,
-        given.formats.map((format) => ({ format, content: given.name }))
-      )
-    )
-    yield* Site.tell(run, RunEvent.cases.Asset.make({ asset }))
-  }
-  yield* Site.tell(run, Site.done)
-  return { id: run.chatId, assetIds: assets.map((asset) => asset.id) }
-})
+const unknown = "0197c0de-0000-7000-8000-000000000000"
 
 layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("apps over HTTP", (it) => {
   it.effect("an app shows assets of a chat by addresses that work, in its own order, until it is deleted", () =>
