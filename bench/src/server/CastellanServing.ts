@@ -18,6 +18,7 @@ export type Deployed = CastellanHttp.Services | Stores | Digest.Digest | SecureR
 /** An organization with one key that the load uses, and 10,000 more that nobody does. */
 const establish = Effect.gen(function* () {
   const tenant = yield* Fixture.tenant()
+  yield* Fixture.unlimited(tenant.organizationId)
   const owner = { id: tenant.adminId, organizationId: tenant.organizationId, roles: [tenant.memberRole.id] }
   yield* Effect.forEach(Array.from({ length: keyCount - 1 }), () => Fixture.key(owner), { discard: true })
   return tenant

@@ -9,15 +9,13 @@ import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { says } from "@castellan/testing/scripted/ScriptedModel"
 import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
 import { Chats } from "@castellan/core/chat/Chats"
-import { Organization, type OrganizationId } from "@castellan/core/organization/Organization"
-import { OrganizationStore } from "@castellan/core/organization/OrganizationStore"
 import type { Run } from "@castellan/core/run/Run"
 import { RunEvent } from "@castellan/core/run/RunEvent"
 import { RunLog } from "@castellan/core/run/RunLog"
 import * as CastellanHttp from "@castellan/http/CastellanHttp"
 import { HttpLimits } from "@castellan/http/HttpLimits"
 import * as NodeServer from "@castellan/http/server/NodeServer"
-import { Context, Effect, Layer, Option, Redacted, Stream } from "effect"
+import { Context, Effect, Layer, Redacted, Stream } from "effect"
 
 /** Everything that a test may want of a deployment. */
 export type Parts = Layer.Success<ReturnType<typeof Deployment.layer>>
@@ -52,8 +50,8 @@ export interface SiteOptions {
   readonly deployment?: Deployment.DeploymentOptions
 }
 
-/** The application without a port. */
-export const layerApp = (options: SiteOptions = {}) =>
+/** The application over a deployment that is there. */
+export const layerHttp = (options: Omit<SiteOptions, "deployment"> = {}) =>
   CastellanHttp.layer({ assetSecret, ...options.http }).pipe(
     Layer.provide(
       Layer.succeed(HttpLimits, {
@@ -61,22 +59,12 @@ export const layerApp = (options: SiteOptions = {}) =>
         failedAuthentications: { requestsPerMinute: 1_000_000, burst: 100_000 },
         ...options.limits
       })
-    ),
-    Layer.provideMerge(Deployment.layer({ script, concurrency: 10_000, ...options.deployment }))
-  )
-
-/** Takes the rate limit out of the way: in most tests time stands still, and no token would ever come back. */
-export const unlimited = (id: OrganizationId) =>
-  OrganizationStore.use((store) =>
-    Effect.flatMap(
-      store.get(id),
-      Option.match({
-        onNone: () => Effect.die(new Error("no such organization")),
-        onSome: (found) =>
-          store.save(new Organization({ ...found, rateLimit: { requestsPerMinute: 1_000_000, burst: 100_000 } }))
-      })
     )
   )
+
+/** The application without a port. */
+export const layerApp = (options: SiteOptions = {}) =>
+  layerHttp(options).pipe(Layer.provideMerge(Deployment.layer({ script, concurrency: 10_000, ...options.deployment })))
 
 /** A deployment behind a port that is free. */
 export const layer = (options: SiteOptions = {}) =>
@@ -85,7 +73,7 @@ export const layer = (options: SiteOptions = {}) =>
     Effect.gen(function* () {
       const { port, url } = yield* NodeServer.NodeServer
       const tenant = yield* Fixture.tenant()
-      yield* unlimited(tenant.organizationId)
+      yield* Fixture.unlimited(tenant.organizationId)
       yield* Fixture.connector(tenant.organizationId)
       return Site.of({ url, port, tenant, key: Redacted.value(tenant.adminKey), admin: Fixture.adminOf(tenant) })
     })
