@@ -4,7 +4,7 @@
  */
 import { type DescMethodUnary, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf"
 import { Code, ConnectError } from "@connectrpc/connect"
-import { compressionGzip, createConnectTransport, type ConnectTransportOptions } from "@connectrpc/connect-node"
+import { compressionGzip, createConnectTransport } from "@connectrpc/connect-node"
 import { AppId } from "@castellan/core/app/App"
 import { Apps } from "@castellan/core/app/Apps"
 import * as Failure from "@castellan/core/error/Failure"
@@ -24,12 +24,19 @@ import * as Protos from "./Protos.ts"
 
 const unknown = "0197c0de-0000-7000-8000-000000000000"
 
+/** How the client differs from one that sends JSON as it is. */
+interface Transport {
+  readonly useBinaryFormat?: boolean
+  readonly sendCompression?: typeof compressionGzip
+  readonly compressMinBytes?: number
+}
+
 /** What is sent beside a call. */
 interface Asked {
   readonly headers?: Readonly<Record<string, string>>
   /** Where the service is said to be, below the server's address. */
   readonly below?: string
-  readonly transport?: Partial<ConnectTransportOptions>
+  readonly transport?: Transport
 }
 
 /** Calls an operation as Connect's own client does; fails as the client does. */
@@ -189,7 +196,7 @@ layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("Conne
         const { key } = yield* Site.Site
         const headers = { svc_api_key: key }
         const request = { appId: unknown }
-        const refused = (transport: Partial<ConnectTransportOptions>) =>
+        const refused = (transport: Transport) =>
           Effect.map(codeOf(Protos.getApp, request, { headers, transport }), ([code]) => code)
         assert.strictEqual(yield* refused({ useBinaryFormat: true }), "Unknown")
         assert.strictEqual(yield* refused({ sendCompression: compressionGzip, compressMinBytes: 0 }), "Unimplemented")

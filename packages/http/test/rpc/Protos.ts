@@ -2,7 +2,7 @@
  * The operations of the Connect protocol as a Connect client knows them: descriptors of Protocol Buffers, made here
  * rather than generated.
  */
-import { create, createFileRegistry, type DescMethodUnary } from "@bufbuild/protobuf"
+import { create, createFileRegistry, type DescMethod, type DescMethodUnary } from "@bufbuild/protobuf"
 import {
   FieldDescriptorProto_Label,
   FieldDescriptorProto_Type,
@@ -78,9 +78,11 @@ const registry = createFileRegistry(
   })
 )
 
+const isUnary = (method: DescMethod | undefined): method is DescMethodUnary => method?.methodKind === "unary"
+
 const method = (name: string): DescMethodUnary => {
   const [only] = registry.getService(name)?.methods ?? []
-  if (only?.methodKind !== "unary") throw new Error(`no unary method of ${name}`)
+  if (!isUnary(only)) throw new Error(`no unary method of ${name}`)
   return only
 }
 
