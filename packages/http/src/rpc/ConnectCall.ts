@@ -42,9 +42,7 @@ const cannotRead = (compression: string): HttpServerResponse.HttpServerResponse 
 const by = <E>(millis: number, work: HttpApp<E>): HttpApp<E> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(Effect.forkDetach(restore(work)), (fiber) =>
-      restore(Fiber.join(fiber)).pipe(
-        Effect.timeoutOption(Duration.millis(millis)),
-        restore,
+      restore(Effect.timeoutOption(Fiber.join(fiber), Duration.millis(millis))).pipe(
         Effect.onInterrupt(() => Fiber.interrupt(fiber)),
         Effect.flatMap(
           Option.match({
