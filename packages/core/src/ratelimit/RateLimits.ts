@@ -158,10 +158,12 @@ export const layer: Layer.Layer<RateLimits, never, OrganizationStore | RateLimit
         const taking = Deferred.makeUnsafe<void>()
         purse.taking = taking
         // A client that leaves must not leave the others without an answer.
-        return Effect.onExit(Effect.uninterruptible(refill(id, purse, now)), (exit) => {
-          purse.taking = undefined
-          return Deferred.done(taking, Exit.asVoid(exit))
-        })
+        return Effect.uninterruptible(
+          Effect.onExit(refill(id, purse, now), (exit) => {
+            purse.taking = undefined
+            return Deferred.done(taking, Exit.asVoid(exit))
+          })
+        )
       })
 
     const count = Effect.fnUntraced(function* (id: OrganizationId): Effect.fn.Return<RateLimitStanding> {
