@@ -21,7 +21,7 @@ const report = HttpApiEndpoint.get("report", "/v2/usage", {
   operation(
     "getUsage",
     "Sum usage",
-    "What runs used up, summed by day, member, role, model and client metadata: those of the whole organization with `organization:read`, else the caller's own."
+    "What runs used up, summed by day, member, role, model and client metadata: of the whole organization with `organization:read`; one's own, by `member_id`, without a permission."
   )
 )
 
