@@ -26,13 +26,13 @@ export const migration: Migration = {
     `CALL castellan.keep_apart('chats')`,
 
     // Who belongs to an audience: "reader" is a role, a member, a key or everybody; "client" is the end user that
-    // readers speak for.
+    // readers speak for. Who belongs to it for good does until infinity.
     `CREATE TABLE castellan.chat_audiences (
        organization_id uuid NOT NULL,
        client text COLLATE "C" NOT NULL,
        reader text COLLATE "C" NOT NULL,
        audience_id uuid NOT NULL,
-       expires_at timestamptz,
+       ends_at timestamptz NOT NULL,
        PRIMARY KEY (organization_id, client, reader, audience_id)
      )`,
     `CALL castellan.keep_apart('chat_audiences')`,
