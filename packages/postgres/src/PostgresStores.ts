@@ -8,8 +8,10 @@ import * as PostgresAgentStore from "./agent/PostgresAgentStore.ts"
 import * as PostgresTriggerStore from "./agent/PostgresTriggerStore.ts"
 import * as PostgresApiKeyStore from "./apikey/PostgresApiKeyStore.ts"
 import * as PostgresAppStore from "./app/PostgresAppStore.ts"
+import * as PostgresAssetStore from "./asset/PostgresAssetStore.ts"
 import * as PostgresAuditStore from "./audit/PostgresAuditStore.ts"
 import * as PostgresChangeStore from "./change/PostgresChangeStore.ts"
+import * as PostgresChatStore from "./chat/PostgresChatStore.ts"
 import * as PostgresConnectorStore from "./connector/PostgresConnectorStore.ts"
 import * as PostgresTransaction from "./database/PostgresTransaction.ts"
 import * as PostgresDeliveryStore from "./delivery/PostgresDeliveryStore.ts"
@@ -26,6 +28,7 @@ import * as PostgresRateLimitStore from "./ratelimit/PostgresRateLimitStore.ts"
 import * as PostgresReportStore from "./report/PostgresReportStore.ts"
 import * as PostgresRoleStore from "./role/PostgresRoleStore.ts"
 import * as PostgresRowPolicyStore from "./rowpolicy/PostgresRowPolicyStore.ts"
+import * as PostgresRunLog from "./run/PostgresRunLog.ts"
 import * as PostgresExecutionStore from "./sandcastle/PostgresExecutionStore.ts"
 import * as PostgresSandcastleStore from "./sandcastle/PostgresSandcastleStore.ts"
 import * as PostgresScheduleStore from "./schedule/PostgresScheduleStore.ts"
@@ -38,14 +41,19 @@ const transactional = Layer.mergeAll(PostgresChangeStore.layer, PostgresLibraryS
   Layer.provide(PostgresTransaction.layer)
 )
 
-/** Every store that is there, over the connections of the context. */
+/**
+ * Every store that is there, over the connections of the context. Where several servers share a database, they tell each
+ * other of runs by `RunNotifications.layer`; a process that has it to itself takes `RunNotifications.layerInProcess`.
+ */
 export const layer = Layer.mergeAll(
   PostgresAgentRunStore.layer,
   PostgresAgentStore.layer,
   PostgresApiKeyStore.layer,
   PostgresAppStore.layer,
+  PostgresAssetStore.layer,
   PostgresAuditStore.layer,
   PostgresBudgetStore.layer,
+  PostgresChatStore.layer,
   PostgresConnectorStore.layer,
   PostgresCredentialFacts.layer,
   PostgresDeliveryStore.layer,
@@ -62,6 +70,7 @@ export const layer = Layer.mergeAll(
   PostgresReportStore.layer,
   PostgresRoleStore.layer,
   PostgresRowPolicyStore.layer,
+  PostgresRunLog.layer(),
   PostgresSandcastleStore.layer,
   PostgresScheduleStore.layer,
   PostgresScimGroupMappingStore.layer,
