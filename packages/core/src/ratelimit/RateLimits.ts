@@ -157,13 +157,12 @@ export const layer: Layer.Layer<RateLimits, never, OrganizationStore | RateLimit
         if (purse.taking !== undefined) return Deferred.await(purse.taking)
         const taking = Deferred.makeUnsafe<void>()
         purse.taking = taking
-        // A client that leaves must not leave the others without an answer.
-        return Effect.uninterruptible(
-          Effect.onExit(refill(id, purse, now), (exit) => {
-            purse.taking = undefined
-            return Deferred.done(taking, Exit.asVoid(exit))
-          })
-        )
+        const refilling = Effect.onExit(refill(id, purse, now), (exit) => {
+          purse.taking = undefined
+          return Deferred.done(taking, Exit.asVoid(exit))
+        })
+        // In a fiber of its own: a client that leaves, or whose time is up, must not leave the others without an answer.
+        return Effect.andThen(Effect.forkDetach(Effect.interruptible(refilling)), Deferred.await(taking))
       })
 
     const count = Effect.fnUntraced(function* (id: OrganizationId): Effect.fn.Return<RateLimitStanding> {

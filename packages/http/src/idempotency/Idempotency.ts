@@ -309,7 +309,11 @@ export const layer = (
                 yield* FiberSet.add(detached, fiber)
                 return yield* restore(Fiber.join(fiber)).pipe(
                   // Until the request is held, it ends with its client.
-                  Effect.onInterrupt(() => (keyed.holding === undefined ? Fiber.interrupt(fiber) : Effect.void))
+                  Effect.onInterrupt(() =>
+                    Effect.sync(() => {
+                      if (keyed.holding === undefined) fiber.interruptUnsafe()
+                    })
+                  )
                 )
               })
             )
