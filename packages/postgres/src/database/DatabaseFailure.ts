@@ -53,6 +53,16 @@ export const defectOf = (error: SqlError): SqlError | StorageUnavailable =>
 export const orDefect = <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A, never, R> =>
   Effect.catch(effect, (error) => Effect.die(defectOf(error)))
 
+/** A cause with every failure of the database in it as the defect that it is to a use case. */
+export const inCause = <E>(cause: Cause.Cause<E>): Cause.Cause<E> =>
+  Cause.fromReasons(
+    cause.reasons.map((reason) =>
+      Cause.isDieReason(reason) && reason.defect instanceof SqlError
+        ? Cause.makeDieReason(defectOf(reason.defect))
+        : reason
+    )
+  )
+
 /** The first failure of a statement among the defects of a cause. */
 export const statementFailure = (cause: Cause.Cause<unknown>): SqlError | undefined => {
   for (const reason of cause.reasons) {

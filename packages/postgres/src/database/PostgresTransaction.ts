@@ -39,7 +39,8 @@ export const layer: Layer.Layer<Transaction, never, SqlClient.SqlClient> = Layer
         const failure = DatabaseFailure.statementFailure(cause)
         return number < attempts && failure !== undefined && DatabaseFailure.isLostRace(failure)
           ? Effect.andThen(pause(number), attempt(effect, number + 1))
-          : Effect.failCause(cause)
+          : // A rollback that failed as well has made defects of both failures.
+            Effect.failCause(DatabaseFailure.inCause(cause))
       })
 
     return Transaction.of({

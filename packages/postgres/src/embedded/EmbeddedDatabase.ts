@@ -69,6 +69,8 @@ export const connection = (handle: EngineHandle, role?: string): Layer.Layer<PgC
     maxConnections: 1,
     // Statements that wait for the connection go to it together.
     multiplex: true,
+    // It is there once the thread has started and PostgreSQL has recovered, however long that takes.
+    connectTimeout: Duration.infinity,
     // A connection costs nothing to keep.
     idleTimeout: Duration.infinity
   })

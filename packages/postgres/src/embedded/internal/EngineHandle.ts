@@ -73,6 +73,11 @@ export class EngineHandle {
     await running.ended
   }
 
+  /** Ends the thread as a crash would, for tests of what follows. */
+  async crash(): Promise<void> {
+    await this.#running?.worker.terminate()
+  }
+
   #current(): Running {
     if (this.#isStopped) throw new EngineEnded("Unusable", "the embedded database was stopped")
     return (this.#running ??= this.#spawn())
