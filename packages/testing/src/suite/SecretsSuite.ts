@@ -24,7 +24,14 @@ export const suite = <E>(name: string, layer: Layer.Layer<Secrets, E>): void => 
       Effect.gen(function* () {
         const secrets = yield* Secrets
         const organization = yield* Sample.organizationId
-        for (const value of ["", "pässwörd", "a\nb\u0000c", "🔑".repeat(1000), '{"private_key":"-----BEGIN"}']) {
+        for (const value of [
+          "",
+          "pässwörd",
+          "half \ud83d",
+          "a\nb\u0000c",
+          "🔑".repeat(1000),
+          '{"private_key":"-----BEGIN"}'
+        ]) {
           const id = yield* AdministrationSample.secretId
           yield* secrets.store(organization, id, Redacted.make(value))
           assert.deepStrictEqual(yield* revealed(organization, id), Option.some(value))

@@ -15,8 +15,6 @@ export const migration: Migration = {
        -- An id is of one organization, for good.
        UNIQUE (id)
      )`,
-    // By it, re-encryption finds what is left to do.
-    `CREATE INDEX secrets_by_key ON castellan.secrets (key_id, id)`,
     `CALL castellan.keep_apart('secrets')`
   ]
 }
