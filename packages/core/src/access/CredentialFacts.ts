@@ -26,7 +26,7 @@ export interface OwnedKey {
 
 /** What a key's worth follows from. */
 export interface KeyFacts extends OwnedKey {
-  /** The keys that it descends from, as far as they are there, in no order. */
+  /** The keys that it descends from, as far as they are there, in no order; when they were used last is no fact of it. */
   readonly ancestors: ReadonlyArray<OwnedKey>
   /** The roles of the organization that its owner holds now, and maybe others, in the order of their creation. */
   readonly roles: ReadonlyArray<Role>

@@ -21,21 +21,31 @@ import type { Fragment } from "effect/sql/Statement"
 import { withLastUse } from "../apikey/PostgresApiKeyStore.ts"
 import * as Document from "../database/Document.ts"
 import * as Query from "../database/Query.ts"
+import * as RememberedDocument from "../database/RememberedDocument.ts"
 import { acrossOrganizations, within } from "../database/Tenancy.ts"
 import { uuidArray } from "../database/UuidArray.ts"
 
-const keyDocument = Document.make(ApiKey)
-const memberDocument = Document.make(Member)
-const rolesDocument = Document.make(Schema.Array(Role))
-const lineDocument = Document.make(Schema.Array(Schema.Struct({ key: ApiKey, owner: Schema.NullOr(Member) })))
+const decodeKey = RememberedDocument.make(Document.make(ApiKey))
+const decodeMember = RememberedDocument.make(Document.make(Member))
+const decodeRoles = RememberedDocument.make(Document.make(Schema.Array(Role)))
+const decodeLine = RememberedDocument.make(
+  Document.make(Schema.Array(Schema.Struct({ key: ApiKey, owner: Schema.NullOr(Member) })))
+)
 
-/** The columns of a key's facts; all but the key's own are null where there is nothing. */
+/** The columns of a key's facts, documents as texts; all but the key's own are null where there is nothing. */
 interface KeyRow {
-  readonly key: unknown
+  readonly key: string
   readonly last_used_at: Date | null
-  readonly owner: unknown
-  readonly ancestors: unknown
-  readonly roles: unknown
+  readonly owner: string | null
+  readonly ancestors: string | null
+  readonly roles: string | null
+}
+
+/** The columns of a session's facts; those of a key are null where there is none. */
+interface SessionRow extends Omit<KeyRow, "key"> {
+  readonly key: string | null
+  readonly member: string
+  readonly named: string | null
 }
 
 /**
@@ -44,41 +54,39 @@ interface KeyRow {
  */
 const keyColumns = (sql: SqlClient): Fragment =>
   sql.literal(`
-    key.document AS key, key.last_used_at,
-    (SELECT owner.document FROM castellan.members AS owner
+    key.document::text AS key, key.last_used_at,
+    (SELECT owner.document::text FROM castellan.members AS owner
       WHERE owner.organization_id = key.organization_id AND owner.id = key.owner) AS owner,
     CASE WHEN key.ancestors <> '{}' THEN (
       SELECT json_agg(json_build_object('key', ancestor.document, 'owner', (
         SELECT owner.document FROM castellan.members AS owner
-        WHERE owner.organization_id = ancestor.organization_id AND owner.id = ancestor.owner)))
+        WHERE owner.organization_id = ancestor.organization_id AND owner.id = ancestor.owner)))::text
       FROM castellan.api_keys AS ancestor
       WHERE ancestor.organization_id = key.organization_id AND ancestor.id = ANY(key.ancestors)) END AS ancestors,
     ${heldBy("key.organization_id", "key.owner")} AS roles`)
 
 /** The roles that a member holds, in the order of their creation, as one array. */
 const heldBy = (organization: string, member: string): string => `
-    (SELECT json_agg(role.document ORDER BY role.created_at, role.id)
+    (SELECT json_agg(role.document ORDER BY role.created_at, role.id)::text
       FROM castellan.member_roles AS held
         CROSS JOIN LATERAL (
           SELECT id, created_at, document FROM castellan.roles
           WHERE organization_id = held.organization_id AND id = held.role_id LIMIT 1) AS role
       WHERE held.organization_id = ${organization} AND held.member_id = ${member})`
 
-const rolesOf = (column: unknown): Effect.Effect<ReadonlyArray<Role>> =>
-  column === null ? Effect.succeed([]) : rolesDocument.decode(column)
+const rolesOf = (column: string | null): Effect.Effect<ReadonlyArray<Role>> =>
+  column === null ? Effect.succeed([]) : decodeRoles(column)
 
-const ancestorsOf = (column: unknown): Effect.Effect<ReadonlyArray<OwnedKey>> =>
+const ancestorsOf = (column: string | null): Effect.Effect<ReadonlyArray<OwnedKey>> =>
   column === null
     ? Effect.succeed([])
-    : Effect.map(lineDocument.decode(column), (line) =>
-        line.map(({ key, owner }) => ({ key, owner: owner ?? undefined }))
-      )
+    : Effect.map(decodeLine(column), (line) => line.map(({ key, owner }) => ({ key, owner: owner ?? undefined })))
 
 const keyFactsOf = Effect.fnUntraced(function* (row: KeyRow) {
-  const key = yield* keyDocument.decode(row.key)
+  const key = yield* decodeKey(row.key)
   return {
     key: withLastUse(key, row.last_used_at),
-    owner: row.owner === null ? undefined : yield* memberDocument.decode(row.owner),
+    owner: row.owner === null ? undefined : yield* decodeMember(row.owner),
     ancestors: yield* ancestorsOf(row.ancestors),
     roles: yield* rolesOf(row.roles)
   } satisfies KeyFacts
@@ -109,21 +117,21 @@ export const layer: Layer.Layer<CredentialFacts, never, SqlClient> = Layer.effec
         ),
       ofMember: (organizationId, id) =>
         ofFirst(
-          sql<{ readonly member: unknown; readonly roles: unknown }>`
-            SELECT member.document AS member, ${sql.literal(heldBy("member.organization_id", "member.id"))} AS roles
+          sql<{ readonly member: string; readonly roles: string | null }>`
+            SELECT member.document::text AS member, ${sql.literal(heldBy("member.organization_id", "member.id"))} AS roles
             FROM castellan.members AS member
             WHERE ${within(sql, organizationId, "member")} AND member.id = ${id}`,
           ({ member, roles }) =>
             Effect.all({
-              member: memberDocument.decode(member),
+              member: decodeMember(member),
               roles: rolesOf(roles)
             }) satisfies Effect.Effect<MemberFacts>
         ),
       ofSession: ({ key, memberId, organizationId, roles }) =>
         ofFirst(
-          sql<KeyRow & { readonly member: unknown; readonly named: unknown }>`
-            SELECT member.document AS member,
-              (SELECT json_agg(role.document ORDER BY role.created_at, role.id) FROM castellan.roles AS role
+          sql<SessionRow>`
+            SELECT member.document::text AS member,
+              (SELECT json_agg(role.document ORDER BY role.created_at, role.id)::text FROM castellan.roles AS role
                 WHERE role.organization_id = member.organization_id
                   AND role.id = ANY(${uuidArray(roles)}::uuid[])) AS named,
               ${keyColumns(sql)}
@@ -133,9 +141,9 @@ export const layer: Layer.Layer<CredentialFacts, never, SqlClient> = Layer.effec
             WHERE ${within(sql, organizationId, "member")} AND member.id = ${memberId}`,
           Effect.fnUntraced(function* (row) {
             return {
-              member: yield* memberDocument.decode(row.member),
+              member: yield* decodeMember(row.member),
               roles: yield* rolesOf(row.named),
-              key: row.key === null ? Option.none() : Option.some(yield* keyFactsOf(row))
+              key: row.key === null ? Option.none() : Option.some(yield* keyFactsOf({ ...row, key: row.key }))
             } satisfies SessionFacts
           })
         )

@@ -9,7 +9,7 @@ import { ApiKey, type ApiKeyId, ApiKeyStatus, AssumedRoles } from "@castellan/co
 import { ApiKeyStore } from "@castellan/core/apikey/ApiKeyStore"
 import { Member, MemberStatus } from "@castellan/core/member/Member"
 import { MemberStore } from "@castellan/core/member/MemberStore"
-import type { Role } from "@castellan/core/role/Role"
+import { Role } from "@castellan/core/role/Role"
 import { RoleStore } from "@castellan/core/role/RoleStore"
 import { assert, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
@@ -126,6 +126,36 @@ export const suite = <E>(
         const orphan = Option.getOrUndefined(yield* facts.use((of) => of.ofHash(apiKey.hash)))
         assertSame(orphan?.key, apiKey)
         assert.isUndefined(orphan?.owner)
+      })
+    )
+
+    it.effect("tells what is so now, however often it told what was so before", () =>
+      Effect.gen(function* () {
+        const { a, b, organizationId, owner } = yield* scene
+        const { apiKey } = yield* Fixture.key(owner)
+        const told = Effect.map(
+          facts.use((of) => of.ofHash(apiKey.hash)),
+          (found) => {
+            const known = Option.getOrThrow(found)
+            assert.isDefined(known.owner)
+            return { key: known.key, owner: known.owner, roles: heldOf(known.roles, known.owner) }
+          }
+        )
+        assertSame(yield* told, { key: apiKey, owner, roles: [a, b] })
+        assertSame(yield* told, { key: apiKey, owner, roles: [a, b] })
+        const changed = new Role({ ...a, permissions: ["chat:read"] })
+        yield* RoleStore.use((store) => store.save(changed))
+        assertSame(yield* told, { key: apiKey, owner, roles: [changed, b] })
+        const less = new Member({ ...owner, roles: [a.id] })
+        yield* MemberStore.use((store) => store.save(less))
+        assertSame(yield* told, { key: apiKey, owner: less, roles: [changed] })
+        yield* RoleStore.use((store) => store.remove(organizationId, a.id))
+        assertSame(yield* told, { key: apiKey, owner: less, roles: [] })
+        const revoked = yield* keep(new ApiKey({ ...apiKey, status: ApiKeyStatus.cases.Revoked.make({ at: earlier }) }))
+        assertSame(yield* told, { key: revoked, owner: less, roles: [] })
+        yield* MemberStore.use((store) => store.save(owner))
+        yield* keep(apiKey)
+        assertSame(yield* told, { key: apiKey, owner, roles: [b] })
       })
     )
 
