@@ -33,6 +33,7 @@ import * as PostgresExecutionStore from "./sandcastle/PostgresExecutionStore.ts"
 import * as PostgresSandcastleStore from "./sandcastle/PostgresSandcastleStore.ts"
 import * as PostgresScheduleStore from "./schedule/PostgresScheduleStore.ts"
 import * as PostgresScimGroupMappingStore from "./scim/PostgresScimGroupMappingStore.ts"
+import * as PostgresSecrets from "./secret/PostgresSecrets.ts"
 import * as PostgresBudgetStore from "./usage/PostgresBudgetStore.ts"
 import * as PostgresUsageStore from "./usage/PostgresUsageStore.ts"
 
@@ -44,6 +45,7 @@ const transactional = Layer.mergeAll(PostgresChangeStore.layer, PostgresLibraryS
 /**
  * Every store that is there, over the connections of the context. Where several servers share a database, they tell each
  * other of runs by `RunNotifications.layer`; a process that has it to itself takes `RunNotifications.layerInProcess`.
+ * Secrets are encrypted with the `SecretKeys` of the deployment: `SecretKeysConfig.layer`, or `SecretKeys.layer`.
  */
 export const layer = Layer.mergeAll(
   PostgresAgentRunStore.layer,
@@ -74,6 +76,7 @@ export const layer = Layer.mergeAll(
   PostgresSandcastleStore.layer,
   PostgresScheduleStore.layer,
   PostgresScimGroupMappingStore.layer,
+  PostgresSecrets.layer,
   PostgresTransaction.layer,
   PostgresTriggerStore.layer,
   PostgresUsageStore.layer,

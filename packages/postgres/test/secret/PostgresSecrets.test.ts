@@ -192,7 +192,8 @@ for (const { layer, name } of databases()) {
               "UPDATE",
               Effect.provide(meanwhile, server("k1", "k2")).pipe(
                 Effect.provideService(CurrentTransformer, undefined),
-                Effect.provideService(SqlClient, sql)
+                Effect.provideService(SqlClient, sql),
+                Effect.orDie
               )
             ),
             Effect.provide(keys("k2", "k1"))
