@@ -4,12 +4,12 @@
  * Source: decisions.md §3 (`GET|PUT /v2/{type}/{id}/access`).
  */
 import { ofAccess, type ReplaceAccessRequest, toWantedAccess } from "@castellan/api/access/AccessWire"
+import { Api } from "@castellan/api/Api"
 import type { CarrierType } from "@castellan/core/access/AccessCarriers"
 import { Accesses } from "@castellan/core/access/Accesses"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
-import { Api } from "@castellan/api/Api"
 
 /** A request about one object: its id is a text, or a connector's number. */
 interface About {

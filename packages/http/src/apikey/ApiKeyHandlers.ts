@@ -3,6 +3,7 @@
  *
  * Source: api-v2.md "API keys"; decisions.md §3.
  */
+import { Api } from "@castellan/api/Api"
 import { ofApiKeys, ofIssued, ofRotated } from "@castellan/api/apikey/ApiKeyWire"
 import { ApiKeys } from "@castellan/core/apikey/ApiKeys"
 import * as DateTime from "effect/DateTime"
@@ -10,7 +11,6 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { PageTokens } from "../page/PageTokens.ts"
 import { declared } from "../request/DeclaredFailures.ts"
-import { Api } from "@castellan/api/Api"
 
 /** The operations of API keys. */
 export const layer = HttpApiBuilder.group(

@@ -3,13 +3,13 @@
  *
  * Source: decisions.md §3 (`GET /v2/audit-events`).
  */
+import { Api } from "@castellan/api/Api"
 import { ofAuditEvents, toAuditQuery } from "@castellan/api/audit/AuditWire"
 import { AuditEvents } from "@castellan/core/audit/AuditEvents"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { PageTokens } from "../page/PageTokens.ts"
 import { declared } from "../request/DeclaredFailures.ts"
-import { Api } from "@castellan/api/Api"
 
 /** The operations of the audit log. */
 export const layer = HttpApiBuilder.group(

@@ -3,6 +3,7 @@
  *
  * Source: decisions.md §3 ("Role and member administration").
  */
+import { Api } from "@castellan/api/Api"
 import { ofMember, ofMemberRoles, ofMembers } from "@castellan/api/member/MemberWire"
 import { success } from "@castellan/api/wire/Outcome"
 import type { MemberId } from "@castellan/core/member/Member"
@@ -11,7 +12,6 @@ import type { RoleId } from "@castellan/core/role/Role"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
-import { Api } from "@castellan/api/Api"
 
 /** A role that was assigned or taken, as the wire shows it. */
 const ofAssignment = (memberId: MemberId, roleId: RoleId) => ({ member_id: memberId, role_id: roleId, success: true })

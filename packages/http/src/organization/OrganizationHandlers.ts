@@ -3,12 +3,12 @@
  *
  * Source: decisions.md §3 ("settable per organization").
  */
+import { Api } from "@castellan/api/Api"
 import { ofOrganization, toOrganizationPatch } from "@castellan/api/organization/OrganizationWire"
 import { Organizations } from "@castellan/core/organization/Organizations"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
-import { Api } from "@castellan/api/Api"
 
 /** The operations of the organization. */
 export const layer = HttpApiBuilder.group(

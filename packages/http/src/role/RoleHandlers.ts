@@ -3,12 +3,12 @@
  *
  * Source: api-v2.md "Roles"; decisions.md §3 ("Role and member administration").
  */
+import { Api } from "@castellan/api/Api"
 import { ofPermissions, ofRole, ofRoles, toRolePatch } from "@castellan/api/role/RoleWire"
 import { Roles } from "@castellan/core/role/Roles"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
-import { Api } from "@castellan/api/Api"
 
 /** The operations of roles. */
 export const layer = HttpApiBuilder.group(

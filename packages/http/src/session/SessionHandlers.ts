@@ -3,12 +3,12 @@
  *
  * Source: decisions.md §3 (`POST /v2/sessions`).
  */
+import { Api } from "@castellan/api/Api"
 import { ofMintedSession } from "@castellan/api/session/SessionWire"
 import { Sessions } from "@castellan/core/session/Sessions"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
-import { Api } from "@castellan/api/Api"
 
 /** The operations of sessions. */
 export const layer = HttpApiBuilder.group(

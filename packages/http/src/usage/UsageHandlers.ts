@@ -3,6 +3,7 @@
  *
  * Source: decisions.md §4 ("Usage").
  */
+import { Api } from "@castellan/api/Api"
 import { ofBudgets, ofStandings, toBudgetDraft } from "@castellan/api/usage/BudgetWire"
 import { ofUsageSums, toUsageQuery } from "@castellan/api/usage/UsageReportWire"
 import { Budgets } from "@castellan/core/usage/Budgets"
@@ -10,7 +11,6 @@ import { Usage } from "@castellan/core/usage/Usage"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
-import { Api } from "@castellan/api/Api"
 
 /** The operations of usage and of budgets. */
 export const layer = HttpApiBuilder.group(
