@@ -55,29 +55,32 @@ const among = <const A extends ReadonlyArray<string | number | boolean>>(...valu
 const few = <S extends Schema.Top>(of: S, least: number, most: number) =>
   Schema.Array(of).check(Schema.isMinLength(least), Schema.isMaxLength(most))
 
-/** One of three members, keys or roles. */
+/** One of three members, keys, roles or moments; or none, as often as any of them. */
 const one = among(0, 1, 2)
-const client = Schema.optionalKey(among(0, 1, 2, 3, 4))
+const none = -1
+const oneOrNone = among(none, 0, 1, 2)
+const client = among(none, 0, 1, 2, 3, 4)
 
-const Made = Schema.Struct({ member: one, key: Schema.optionalKey(one), client })
+const Made = Schema.Struct({ member: one, key: oneOrNone, client })
 
 const Shared = Schema.Struct({
   to: among("Member", "Role"),
   whom: one,
   type: among("viewer", "editor", "owner"),
-  ends: Schema.optionalKey(one)
+  ends: oneOrNone
 })
 
 const Sign = among("a", "A", "é", "É", "ß", "İ", "%", "_", "\\", '"', "'", "n", "\n", "\0", "🚀", " ")
 
 /** Texts that a database might take for something else. */
-const Text = few(Sign, 1, 6)
+const Text = few(Sign, 2, 6)
 
 const Row = Schema.Struct({
   isPublic: among(false, false, false, true),
   grants: few(Shared, 0, 3),
-  creator: Schema.optionalKey(Made),
+  isMade: among(true, true, false),
   maker: Made,
+  chatMaker: Made,
   name: Text,
   prompt: Text,
   status: among("Draft", "Deployed", "Deleted"),
@@ -93,8 +96,8 @@ const Question = Schema.Struct({
   restricted: Schema.Boolean,
   client,
   lineage: few(one, 0, 2),
-  searchTerm: Schema.optionalKey(few(Sign, 1, 2)),
-  status: Schema.optionalKey(among("Draft", "Deployed")),
+  searchTerm: few(Sign, 0, 2),
+  status: among("any", "any", "Draft", "Deployed"),
   sandcastles: among("running", "stopped", "all"),
   sortBy: among("name", "created_at", "updated_at"),
   sortDirection: among("asc", "desc"),
@@ -110,25 +113,25 @@ const at = <A>(values: ReadonlyArray<A>, index: number): A => {
   return found
 }
 
-const clientOf = (given: { readonly client?: number }) =>
-  given.client === undefined ? {} : { clientMetadata: at(clients, given.client) }
+const clientOf = (given: { readonly client: number }) =>
+  given.client === none ? {} : { clientMetadata: at(clients, given.client) }
 
 const creatorOf = (made: typeof Made.Type): Creator => ({
   memberId: at(members, made.member),
-  ...(made.key === undefined ? {} : { apiKeyId: at(keys, made.key) }),
+  ...(made.key === none ? {} : { apiKeyId: at(keys, made.key) }),
   ...clientOf(made)
 })
 
 const grantOf = ({ ends, to, type, whom }: typeof Shared.Type): Grant => ({
   grantee: to === "Role" ? { _tag: to, id: at(roles, whom) } : { _tag: to, id: at(members, whom) },
   accessType: type,
-  ...(ends === undefined ? {} : { expiresAt: at(moments, ends) })
+  ...(ends === none ? {} : { expiresAt: at(moments, ends) })
 })
 
-const accessOf = ({ creator, grants, isPublic }: Row): Access => ({
+const accessOf = ({ grants, isMade, isPublic, maker }: Row): Access => ({
   isPublic,
   grants: grants.map(grantOf),
-  ...(creator === undefined ? {} : { creator: creatorOf(creator) })
+  ...(isMade ? { creator: creatorOf(maker) } : {})
 })
 
 const roleOf = (organizationId: OrganizationId, id: RoleId): Role =>
@@ -215,7 +218,7 @@ const keep = Effect.fnUntraced(function* (maker: Principal, asset: Asset, row: R
       yield* PlaybookStore.PlaybookStore.use((store) => store.save(playbook))
       yield* AgentStore.AgentStore.use((store) => store.save(agent))
       yield* AppStore.AppStore.use((store) =>
-        store.save(new App({ ...app, ...(row.creator === undefined ? {} : { chatCreator: creatorOf(row.maker) }) }))
+        store.save(new App({ ...app, ...(row.isMade ? { chatCreator: creatorOf(row.chatMaker) } : {}) }))
       )
       yield* SandcastleStore.SandcastleStore.use((store) =>
         store.save(new Sandcastle({ ...castle, creator: creatorOf(row.maker) }))
@@ -243,8 +246,8 @@ const lists = Effect.fnUntraced(function* (organizationId: OrganizationId, quest
           ...page,
           sortBy,
           sortDirection,
-          ...(searchTerm === undefined ? {} : { searchTerm: searchTerm.join("") }),
-          ...(status === undefined ? {} : { status })
+          ...(searchTerm.length === 0 ? {} : { searchTerm: searchTerm.join("") }),
+          ...(status === "any" ? {} : { status })
         })
       )
     ),
