@@ -3,13 +3,17 @@ import { MemberStatus } from "@castellan/core/member/Member"
 import * as JwtIdentity from "@castellan/http/identity/JwtIdentity"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { code, json, refusal } from "../support/JsonCall.ts"
 import * as Site from "../support/Site.ts"
+import * as KeyServer from "./KeyServer.ts"
 import { person } from "./People.ts"
 
 const secret = "a secret of the identity provider, long enough"
+
+/** The identity provider of a site. */
+class Provider extends Context.Service<Provider, KeyServer.KeyServer>()("@castellan/http/test/Provider") {}
 
 const site = Site.layer().pipe(Layer.provide(JwtIdentity.layer({ secret: Redacted.make(secret) })))
 
@@ -181,6 +185,35 @@ layer(site, { timeout: "60 seconds" })("tokens of an identity provider over HTTP
       assert.deepStrictEqual(yield* status("abc", one.key), refused("invalid API key format"))
       assert.deepStrictEqual(yield* status(one.key, [one.key, one.key]), refused("invalid API key format"))
       assert.deepStrictEqual(yield* status("", one.key), refused("Authentication required"))
+    })
+  )
+})
+
+/** A site whose identity provider is away, and the address of its keys. */
+const away = Layer.unwrap(
+  Effect.map(KeyServer.serve(KeyServer.broken), (server) =>
+    Layer.merge(
+      Site.layer().pipe(Layer.provide(JwtIdentity.layer({ keySet: { url: server.url } }))),
+      Layer.succeed(Provider, server)
+    )
+  )
+)
+
+layer(away, { timeout: "60 seconds" })("an identity provider that is away", (it) => {
+  it.effect("makes a token wait, not its holder sign in again; keys work all the while", () =>
+    Effect.gen(function* () {
+      const provider = yield* Provider
+      const { tenant } = yield* Site.Site
+      const one = yield* person()
+      const key = yield* KeyServer.key("one")
+      const claims = KeyServer.claims({ sub: one.id, org: tenant.organizationId })
+      const call = ["GET", "/v2/chats", undefined] as const
+      const token = yield* key.sign(claims)
+      assert.match(yield* refusal(code.timeout, ...call, token), /cannot be had now, try again$/u)
+      assert.strictEqual((yield* json(...call, one.key)).status, 200)
+      provider.answer(KeyServer.publishing([key]))
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* json(...call, token)).status, 200)
     })
   )
 })
