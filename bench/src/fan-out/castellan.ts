@@ -1,31 +1,18 @@
 /** Fan-out on Castellan: `GET /v2/chats/{id}/stream`, over the run log. */
-import * as Authentication from "@castellan/core/access/Authentication"
 import { CurrentPrincipal } from "@castellan/core/access/Principal"
 import { ChatId } from "@castellan/core/chat/Chat"
-import * as UseCase from "@castellan/core/audit/UseCase"
 import * as Chats from "@castellan/core/chat/Chats"
-import * as Connectors from "@castellan/core/connector/Connectors"
-import { layerMemory } from "@castellan/core/memory/Stores"
-import * as Models from "@castellan/core/model/Models"
-import * as RowPolicies from "@castellan/core/rowpolicy/RowPolicies"
-import * as HmacSessionTokens from "@castellan/core/session/HmacSessionTokens"
-import * as Budgets from "@castellan/core/usage/Budgets"
+import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
-import * as ScriptedDriver from "@castellan/testing/scripted/ScriptedDriver"
-import * as ScriptedModel from "@castellan/testing/scripted/ScriptedModel"
-import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { serveCastellan } from "../server/CastellanServing.ts"
 import * as Playback from "./Playback.ts"
 import { commands } from "./Script.ts"
 
-const deployment = Layer.mergeAll(Authentication.layer, Chats.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Budgets.layer, Connectors.layer, Models.layer, Playback.layer, RowPolicies.layer)),
-  Layer.provideMerge(UseCase.layer),
-  Layer.provideMerge(
-    Layer.mergeAll(layerMemory, ScriptedDriver.layer(), ScriptedModel.layer(), HmacSessionTokens.layerMemory)
-  ),
-  Layer.provideMerge(NodeCrypto.layer)
+/** A whole deployment, whose chats are played back rather than answered: they are made anew, over another runner. */
+const deployment = Layer.fresh(Chats.layer).pipe(
+  Layer.provideMerge(Playback.layer),
+  Layer.provideMerge(Deployment.layer())
 )
 
 const pathOf = (id: ChatId): string => `/v2/chats/${id}/stream`
