@@ -297,7 +297,7 @@ export const layer = (
               duration: longest,
               orElse: () => Effect.succeed(ErrorResponse.timeout)
             })
-            return Effect.uninterruptibleMask((restore) =>
+            return Effect.uninterruptible(
               Effect.gen(function* () {
                 const fiber = yield* Effect.forkDetach(
                   answering(keyed, work).pipe(
@@ -307,7 +307,8 @@ export const layer = (
                   )
                 )
                 yield* FiberSet.add(detached, fiber)
-                return yield* restore(Fiber.join(fiber)).pipe(
+                // A router is interruptible in its routes alone, and this is around it.
+                return yield* Effect.interruptible(Fiber.join(fiber)).pipe(
                   // Until the request is held, it ends with its client.
                   Effect.onInterrupt(() =>
                     Effect.sync(() => {
