@@ -30,6 +30,9 @@ export * as Authentication from "./access/Authentication.ts"
 /** Client metadata: what a key says of the end user behind it, for row-level security. */
 export * as ClientMetadata from "./access/ClientMetadata.ts"
 
+/** The port that brings everything that says what a credential is worth, in one question for each kind of credential: a request that is authenticated waits for its storage once. */
+export * as CredentialFacts from "./access/CredentialFacts.ts"
+
 /** A decision of a rule: data, with its reason and the facts it rested on. */
 export * as Decision from "./access/Decision.ts"
 
@@ -225,7 +228,10 @@ export * as Change from "./change/Change.ts"
 /** Who may see a change, and who may do what to it. */
 export * as ChangePolicy from "./change/ChangePolicy.ts"
 
-/** What the use cases of changes put on the record, and how a refusal of a change's state reads to a caller. */
+/** Who reads changes, as far as that decides which of them are there: `ChangePolicy.visible` as data, so that a store lists and counts what somebody sees by its indexes, and need not show every change to a function. */
+export * as ChangeReader from "./change/ChangeReader.ts"
+
+/** What the use cases of changes keep and put on the record, and how a refusal of a change's state reads to a caller. */
 export * as ChangeRecord from "./change/ChangeRecord.ts"
 
 /** The life of a change: a draft, open or reserved one is revised, reviewed and merged, or denied; a denied one can be restored; an approved one is part of the library and never changes again (law L10). */
@@ -369,6 +375,9 @@ export * as Outbox from "./delivery/Outbox.ts"
 /** The closed set of errors that a use case can answer with; each has its code of the specification. */
 export * as Failure from "./error/Failure.ts"
 
+/** What an adapter of a store dies with when nothing can be kept or read at the moment: its database is gone, full or read-only. */
+export * as StorageUnavailable from "./error/StorageUnavailable.ts"
+
 /** The folder that a policy is for: a path of the library, or the library itself. */
 export * as FolderPath from "./folderpolicy/FolderPath.ts"
 
@@ -387,6 +396,9 @@ export * as FolderPolicyReview from "./folderpolicy/FolderPolicyReview.ts"
 /** The port that keeps folder policies. */
 export * as FolderPolicyStore from "./folderpolicy/FolderPolicyStore.ts"
 
+/** What a holder owns, as ranges of paths: for a store that has to find what lies under any of them by an index, without asking for each path. */
+export * as OwnedRanges from "./folderpolicy/OwnedRanges.ts"
+
 /** OWNERS authority: whether somebody may have the say over a path. */
 export * as OwnersPolicy from "./folderpolicy/OwnersPolicy.ts"
 
@@ -401,6 +413,21 @@ export * as Population from "./folderpolicy/Population.ts"
 
 /** A folder policy as it was kept, in a row or in a host's own file, read so that nothing in it can widen access: a part that cannot be read stands at its strictest. */
 export * as StoredFolderPolicy from "./folderpolicy/StoredFolderPolicy.ts"
+
+/** The attempt at a request with an idempotency key that the fiber is a part of. */
+export * as CurrentAttempt from "./idempotency/CurrentAttempt.ts"
+
+/** The key by which a client says that a request is the same as one that it sent before, and what it is the same within. */
+export * as IdempotencyKey from "./idempotency/IdempotencyKey.ts"
+
+/** The port that remembers requests with idempotency keys, for all servers of a deployment. */
+export * as IdempotencyStore from "./idempotency/IdempotencyStore.ts"
+
+/** What is kept of a request that came with an idempotency key: whether it is being carried out, was carried out, or was answered, and by which attempt. */
+export * as IdempotentRequest from "./idempotency/IdempotentRequest.ts"
+
+/** What becomes of a request that comes with an idempotency key, and of the attempts to carry it out. */
+export * as IdempotentRequestState from "./idempotency/IdempotentRequestState.ts"
 
 /** Identifiers: UUIDv7 strings, time-ordered; each resource brands its own. */
 export * as Uuid from "./identifier/Uuid.ts"
@@ -537,7 +564,7 @@ export * as OntologyEngine from "./ontology/OntologyEngine.ts"
 /** The port that keeps the files of the library's `ontology/` folder. */
 export * as OntologyStore from "./ontology/OntologyStore.ts"
 
-/** The use cases of administration as one layer: the organization's settings, its roles and members, what its identity provider maps, its audit log, its usage and its budgets. */
+/** The use cases of administration as one layer: the organization's settings and its rate limit, its roles and members, what its identity provider maps, its audit log, its usage and its budgets. */
 export * as Administration from "./organization/Administration.ts"
 
 /** The first organization of a deployment: its system roles, its first administrator and their key. */
@@ -609,6 +636,15 @@ export * as PlaybookStore from "./playbook/PlaybookStore.ts"
 /** The use cases of playbooks. */
 export * as Playbooks from "./playbook/Playbooks.ts"
 
+/** The port that keeps one token bucket an organization, for all servers of a deployment. */
+export * as RateLimitStore from "./ratelimit/RateLimitStore.ts"
+
+/** Counts requests against the rate limit of their organization, over all servers of a deployment. */
+export * as RateLimits from "./ratelimit/RateLimits.ts"
+
+/** The token bucket that an organization's requests are counted by: it holds so many tokens, of which so many come back in a minute, evenly; a request takes one. */
+export * as TokenBucket from "./ratelimit/TokenBucket.ts"
+
 /** The blocks that a report is made of. */
 export * as Block from "./report/Block.ts"
 
@@ -647,6 +683,9 @@ export * as ReportText from "./report/ReportText.ts"
 
 /** A report as it is shown: with its preview. */
 export * as ReportView from "./report/ReportView.ts"
+
+/** What is kept for a time only, and removed afterwards: executions for 30 days, requests with idempotency keys for 24 hours. */
+export * as Retention from "./retention/Retention.ts"
 
 /** Every permission, in one table; whatever no role grants is denied. */
 export * as Permission from "./role/Permission.ts"
@@ -809,6 +848,12 @@ export * as ScimMigration from "./scim/ScimMigration.ts"
 
 /** The port to a search engine of the web. */
 export * as WebSearch from "./search/WebSearch.ts"
+
+/** A secret as it is kept: encrypted and authenticated, with a nonce of its own, for one place. */
+export * as SealedSecret from "./secret/SealedSecret.ts"
+
+/** The keys that secrets are kept encrypted with, each with an id by which a kept secret names it. */
+export * as SecretKeys from "./secret/SecretKeys.ts"
 
 /** The port that keeps secrets: passwords and tokens of other systems. */
 export * as Secrets from "./secret/Secrets.ts"

@@ -6,11 +6,32 @@ export * as CastellanHttp from "./CastellanHttp.ts"
 /** The bounds of the HTTP surface: how much is read, how long is waited, how long things are kept. */
 export * as HttpLimits from "./HttpLimits.ts"
 
-/** The part of the contract that this server has handlers for. */
-export * as ServedApi from "./ServedApi.ts"
+/** Where the service is reached from outside: what stands in front of the addresses that answers hold. */
+export * as PublicUrl from "./PublicUrl.ts"
 
-/** Tells the principal of a request by its bearer value. */
+/** The operations of access, alike for every kind of object that can be shared, bound to their use cases. */
+export * as AccessHandlers from "./access/AccessHandlers.ts"
+
+/** Admits requests to the operations of the contract by their bearer value. */
 export * as BearerAuthentication from "./access/BearerAuthentication.ts"
+
+/** The credentials of a request. */
+export * as RequestCredentials from "./access/RequestCredentials.ts"
+
+/** The operations of agents, their triggers and their runs, bound to their use cases. */
+export * as AgentHandlers from "./agent/AgentHandlers.ts"
+
+/** Waits for what an operation runs, and not for ever: a run that waits for its turn may take longer than its own limit. */
+export * as AnswerTime from "./answer/AnswerTime.ts"
+
+/** Operations that take as long as what they run, or as a file takes to arrive. */
+export * as LongOperations from "./answer/LongOperations.ts"
+
+/** The operations of API keys, bound to their use cases. */
+export * as ApiKeyHandlers from "./apikey/ApiKeyHandlers.ts"
+
+/** The operations of apps, bound to their use cases. */
+export * as AppHandlers from "./app/AppHandlers.ts"
 
 /** Serves assets to whoever holds a signed address. */
 export * as AssetHandlers from "./asset/AssetHandlers.ts"
@@ -18,20 +39,86 @@ export * as AssetHandlers from "./asset/AssetHandlers.ts"
 /** Signed addresses of assets: whoever holds one may fetch that very asset in that very format until it expires. */
 export * as AssetSignature from "./asset/AssetSignature.ts"
 
+/** The operation of the audit log, bound to its use case. */
+export * as AuditEventHandlers from "./audit/AuditEventHandlers.ts"
+
+/** The operations of changes, bound to their use cases. */
+export * as ChangeHandlers from "./change/ChangeHandlers.ts"
+
 /** The operations of chats, bound to their use cases. */
 export * as ChatHandlers from "./chat/ChatHandlers.ts"
 
 /** The operations of connectors and of their row policies, bound to their use cases. */
 export * as ConnectorHandlers from "./connector/ConnectorHandlers.ts"
 
+/** Cross-origin requests of browsers: allowed for a list of origins, never with cookies. */
+export * as Cors from "./cors/Cors.ts"
+
+/** The operations of folder policies, bound to their use cases. */
+export * as FolderPolicyHandlers from "./folderpolicy/FolderPolicyHandlers.ts"
+
+/** Requests with an idempotency key: each is carried out once, however often it is sent, to whichever server. */
+export * as Idempotency from "./idempotency/Idempotency.ts"
+
+/** What is kept of an answer, so that it can be given again: a response as it was, or the run that it streamed. */
+export * as KeptAnswer from "./idempotency/KeptAnswer.ts"
+
+/** What makes two requests the same: the name that they are remembered by, and the fingerprint of what they ask. */
+export * as RequestIdentity from "./idempotency/RequestIdentity.ts"
+
+/** What a token of an identity provider has to say: who issued it and for whom, the member and the organization, and until when. */
+export * as IdentityClaims from "./identity/IdentityClaims.ts"
+
+/** The identity provider as the environment names it: */
+export * as JwtConfig from "./identity/JwtConfig.ts"
+
+/** Lets members in by the tokens of the host's own identity provider: JSON Web Tokens, signed with a secret that is shared with it or with keys that it publishes. */
+export * as JwtIdentity from "./identity/JwtIdentity.ts"
+
+/** The signature of a JSON Web Token, checked by `jose`: against a secret that is shared with whoever signs, or against the public keys of an identity provider. */
+export * as JwtSignature from "./identity/JwtSignature.ts"
+
+/** The public keys of an identity provider, by the address where it publishes them (JWKS). */
+export * as RemoteKeySet from "./identity/RemoteKeySet.ts"
+
+/** The operations of members, bound to their use cases. */
+export * as MemberHandlers from "./member/MemberHandlers.ts"
+
 /** The operations of models, bound to their use cases. */
 export * as ModelHandlers from "./model/ModelHandlers.ts"
+
+/** The operations of the organization, bound to their use cases. */
+export * as OrganizationHandlers from "./organization/OrganizationHandlers.ts"
+
+/** Page tokens and cursors: the position of a row, sealed so that only its maker can have written it. */
+export * as PageTokens from "./page/PageTokens.ts"
+
+/** The operations of playbooks and of their runs, bound to their use cases. */
+export * as PlaybookHandlers from "./playbook/PlaybookHandlers.ts"
+
+/** The limit on failed authentication of one client address. */
+export * as FailedAuthentications from "./ratelimit/FailedAuthentications.ts"
+
+/** What an answer says of the rate limit: the fields of the IETF draft "RateLimit header fields for HTTP". */
+export * as RateLimitFields from "./ratelimit/RateLimitFields.ts"
+
+/** What stands between a credential and an operation, in the order of the decisions: who calls, whether they call too often, and whether they have called for this before. */
+export * as Admission from "./request/Admission.ts"
+
+/** The address of the client of a request: for the audit log, and for limits that go by it. */
+export * as ClientAddress from "./request/ClientAddress.ts"
 
 /** Brings the errors of a use case down to those that its operation declares. */
 export * as DeclaredFailures from "./request/DeclaredFailures.ts"
 
 /** Responses that are errors, in the one envelope that all of them share. */
 export * as ErrorResponse from "./request/ErrorResponse.ts"
+
+/** What the handling of a request leaves for its answer, whatever becomes of it: headers that stand on every answer from some point on, errors and replays as well. */
+export * as Exchange from "./request/Exchange.ts"
+
+/** Responses for what an operation fails with or dies of, in so far as somebody foresaw it. */
+export * as FailureResponse from "./request/FailureResponse.ts"
 
 /** The outermost layer of every request: whatever happens within, one well-formed response comes out, with the request's id and, where it is an error, the envelope. */
 export * as RequestBoundary from "./request/RequestBoundary.ts"
@@ -45,11 +132,38 @@ export * as RouteTable from "./request/RouteTable.ts"
 /** Answers for requests that the contract's schemas refuse. */
 export * as SchemaRefusals from "./request/SchemaRefusals.ts"
 
+/** The operations of roles, bound to their use cases. */
+export * as RoleHandlers from "./role/RoleHandlers.ts"
+
+/** What a call of the Connect protocol asks of the server as such, beside its operation: how long the caller waits, and that a body can be read. */
+export * as ConnectCall from "./rpc/ConnectCall.ts"
+
+/** Errors of the operations that speak the Connect protocol, in its terms: those that an operation fails with have them from the contract, all others get them here, where the answer leaves. */
+export * as ConnectErrors from "./rpc/ConnectErrors.ts"
+
+/** Which requests are for an operation of the Connect protocol, and are answered in its terms whatever becomes of them. */
+export * as ConnectRoutes from "./rpc/ConnectRoutes.ts"
+
+/** What stands before the operations of the Connect protocol: their credentials, and the answers for requests that the contract's schemas refuse. */
+export * as ConnectSecurity from "./rpc/ConnectSecurity.ts"
+
+/** The operations that speak the Connect protocol, bound to their use cases: the agent webhook, and the RPC surface at its plain paths and under `/rpc/public`. */
+export * as RpcHandlers from "./rpc/RpcHandlers.ts"
+
+/** The response with a file of a sandcastle. */
+export * as DownloadResponse from "./sandcastle/DownloadResponse.ts"
+
+/** The operations of sandcastles, bound to their use cases: their life, what runs in them, their files, and what becomes of their edits of the library. */
+export * as SandcastleHandlers from "./sandcastle/SandcastleHandlers.ts"
+
 /** Castellan on Node's own HTTP server: limits set, every refusal in the envelope, a stop that loses nothing. */
 export * as NodeServer from "./server/NodeServer.ts"
 
 /** Responses written to a bare socket: for what is no HTTP, or so broken that Node makes no request of it. */
 export * as RawResponse from "./server/RawResponse.ts"
+
+/** The operation of sessions, bound to its use case. */
+export * as SessionHandlers from "./session/SessionHandlers.ts"
 
 /** The numbers of the frames of a stream. */
 export * as EventFrame from "./stream/EventFrame.ts"
@@ -74,3 +188,6 @@ export * as ReferencePage from "./system/ReferencePage.ts"
 
 /** The operations of the system itself. */
 export * as SystemHandlers from "./system/SystemHandlers.ts"
+
+/** The operations of usage and of budgets, bound to their use cases. */
+export * as UsageHandlers from "./usage/UsageHandlers.ts"

@@ -45,6 +45,9 @@ export * as OntologyEngineContract from "./ontology/OntologyEngineContract.ts"
 /** A change by the names of its author and of those who approved it, as the rules read it. */
 export * as Change from "./policy/Change.ts"
 
+/** What a property about the sight of changes draws: policies, readers and changes whose paths are easily mistaken for each other. */
+export * as ChangeSight from "./policy/ChangeSight.ts"
+
 /** What a decision is expected to be. */
 export * as ExpectDecision from "./policy/ExpectDecision.ts"
 
@@ -117,6 +120,9 @@ export * as ChatStoreSuite from "./suite/ChatStoreSuite.ts"
 /** What every store of connectors keeps to. */
 export * as ConnectorStoreSuite from "./suite/ConnectorStoreSuite.ts"
 
+/** What everything that tells the facts of credentials keeps to: it says what the stores of keys, members and roles say, and nothing of other organizations. */
+export * as CredentialFactsSuite from "./suite/CredentialFactsSuite.ts"
+
 /** What every store of deliveries keeps to. */
 export * as DeliveryStoreSuite from "./suite/DeliveryStoreSuite.ts"
 
@@ -125,6 +131,9 @@ export * as ExecutionStoreSuite from "./suite/ExecutionStoreSuite.ts"
 
 /** What every store of folder policies keeps to. */
 export * as FolderPolicyStoreSuite from "./suite/FolderPolicyStoreSuite.ts"
+
+/** What every adapter of `IdempotencyStore` keeps to, with the transactions of the same deployment. */
+export * as IdempotencyStoreSuite from "./suite/IdempotencyStoreSuite.ts"
 
 /** What every adapter to language models keeps to, as far as it can be told from outside: it serves models, refuses those that it does not serve, ends each turn with exactly one `Finished`, and calls no tool that is not on offer. */
 export * as LanguageModelsSuite from "./suite/LanguageModelsSuite.ts"
@@ -152,6 +161,9 @@ export * as PlaybookRunStoreSuite from "./suite/PlaybookRunStoreSuite.ts"
 
 /** What every store of playbooks keeps to. */
 export * as PlaybookStoreSuite from "./suite/PlaybookStoreSuite.ts"
+
+/** What every adapter of `RateLimitStore` keeps to. */
+export * as RateLimitStoreSuite from "./suite/RateLimitStoreSuite.ts"
 
 /** What every store of reports keeps to. */
 export * as ReportStoreSuite from "./suite/ReportStoreSuite.ts"
