@@ -4,6 +4,7 @@
 import { FirstStart } from "@castellan/core"
 import { generate, isWellFormed } from "@castellan/core/apikey/ApiKeySecret"
 import { createHmac } from "node:crypto"
+import { SecureRandom } from "effect/crypto"
 import { Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
 
 /** The data folder cannot be used. */
@@ -21,6 +22,16 @@ export interface Keep {
   readonly secret: Redacted.Redacted<string>
   /** Signs sessions, so that a restart ends none of them. */
   readonly sessionSecret: Redacted.Redacted<Uint8Array>
+  /**
+   * Encrypts secrets: an id, a colon, and 32 bytes in base64. It is made where the settings name no key, and stays, so
+   * that what it has encrypted can be read when they do later.
+   */
+  readonly secretsKey: Option.Option<Redacted.Redacted<string>>
+  /** The folder of the database, unless the settings name a server. */
+  readonly databaseFolder: string
+  /** Notes a text under a name for later starts, and answers what was noted before. */
+  readonly note: (name: string, text: string) => Effect.Effect<void, KeepUnusable>
+  readonly noted: (name: string) => Effect.Effect<Option.Option<string>, KeepUnusable>
   /** Whether this start made them. */
   readonly isFirstStart: boolean
 }
@@ -33,10 +44,17 @@ const encodeIdentity = Schema.encodeEffect(Identity)
 const derived = (secret: Redacted.Redacted<string>, purpose: string): Redacted.Redacted<Uint8Array> =>
   Redacted.make(createHmac("sha256", Redacted.value(secret)).update(purpose).digest())
 
+/** A key for secrets, as the settings would name it. */
+const newSecretsKey = Effect.map(
+  SecureRandom.SecureRandom.use((random) => random.randomBytes(32)),
+  (bytes) => `first:${Buffer.from(bytes).toString("base64")}\n`
+)
+
 /** Opens the data folder, making on the first start what is not there yet. */
 export const open = Effect.fn("Keep.open")(function* (
   directory: string,
-  configuredSecret: Option.Option<Redacted.Redacted<string>>
+  configuredSecret: Option.Option<Redacted.Redacted<string>>,
+  configuredSecretsKey: Option.Option<Redacted.Redacted<string>> = Option.none()
 ) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -80,6 +98,17 @@ export const open = Effect.fn("Keep.open")(function* (
     )
   const secret = Option.isSome(configuredSecret) ? configuredSecret.value : yield* secretIn("secret")
   const sessionSource = Option.isSome(configuredSecret) ? configuredSecret.value : yield* secretIn("session.secret")
+  const noted = (name: string) =>
+    Effect.gen(function* () {
+      const place = path.join(folder, name)
+      return (yield* files.exists(place)) ? Option.some(yield* files.readFileString(place)) : Option.none()
+    }).pipe(Effect.mapError(unusable(name)))
+  const secretsKey = Option.isSome(configuredSecretsKey)
+    ? yield* noted("secrets.key")
+    : yield* readOr("secrets.key", newSecretsKey).pipe(
+        Effect.map(({ content }) => Option.some(content)),
+        Effect.mapError(unusable("secrets.key"))
+      )
   if (!isWellFormed(key.content.trim())) {
     return yield* new KeepUnusable({
       message: `${path.join(folder, "admin.key")} does not hold an API key; remove it to have a new one made`
@@ -91,6 +120,10 @@ export const open = Effect.fn("Keep.open")(function* (
     adminKeyPath: path.join(folder, "admin.key"),
     secret,
     sessionSecret: derived(sessionSource, "castellan/session/1"),
+    secretsKey: Option.map(secretsKey, (text) => Redacted.make(text.trim())),
+    databaseFolder: path.join(folder, "database"),
+    note: (name, text) => Effect.mapError(write(name, text), unusable(name)),
+    noted,
     isFirstStart: key.isNew
   }
   return keep

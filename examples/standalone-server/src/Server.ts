@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { application } from "./Application.ts"
 import * as Keep from "./Keep.ts"
 import type { Settings } from "./Settings.ts"
+import * as Storage from "./Storage.ts"
 
 const announced = Layer.effectDiscard(
   NodeServer.NodeServer.use(({ url }) =>
@@ -17,7 +18,7 @@ const announced = Layer.effectDiscard(
 export const layer = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const keep = yield* Keep.open(settings.dataDirectory, settings.secret)
+      const keep = yield* Keep.open(settings.dataDirectory, settings.secret, settings.secretsKey)
       yield* Effect.logInfo(
         keep.isFirstStart
           ? `the first start made an admin key: ${keep.adminKeyPath}`
@@ -26,7 +27,8 @@ export const layer = (settings: Settings) =>
       return announced.pipe(
         Layer.provideMerge(NodeServer.layer({ host: settings.host, port: settings.port })),
         Layer.provide(CastellanHttp.layer({ assetSecret: keep.secret })),
-        Layer.provide(application(settings, keep))
+        Layer.provide(application(settings, keep)),
+        Layer.provide(Storage.layer(settings, keep))
       )
     })
   )

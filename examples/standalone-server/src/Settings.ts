@@ -3,8 +3,9 @@
  */
 import * as JwtConfig from "@castellan/http/identity/JwtConfig"
 import type { JwtIdentityOptions } from "@castellan/http/identity/JwtIdentity"
-import type { Option } from "effect"
-import { Config, type Redacted, Schema } from "effect"
+import type * as PostgresDatabase from "@castellan/postgres/database/PostgresDatabase"
+import * as SecretKeysConfig from "@castellan/postgres/secret/SecretKeysConfig"
+import { Config, Option, type Redacted, Schema } from "effect"
 
 /** The settings of the standalone server. */
 export interface Settings {
@@ -24,6 +25,15 @@ export interface Settings {
    * `CASTELLAN_JWT_ISSUER` and `CASTELLAN_JWT_AUDIENCE`); without one, keys and sessions alone do.
    */
   readonly identityProvider: Option.Option<JwtIdentityOptions>
+  /**
+   * The PostgreSQL server that keeps everything (`CASTELLAN_DATABASE_URL`), with `CASTELLAN_DATABASE_OWNER_URL` and
+   * `CASTELLAN_DATABASE_ALLOW_OWNER`; without one, everything is in the data folder.
+   */
+  readonly database: Option.Option<PostgresDatabase.PostgresDatabaseOptions>
+  /** What secrets are encrypted with (`CASTELLAN_SECRETS_KEY`); without it, the first start makes and keeps a key. */
+  readonly secretsKey: Option.Option<Redacted.Redacted<string>>
+  /** What secrets may still be encrypted with (`CASTELLAN_SECRETS_FORMER_KEYS`). */
+  readonly formerSecretsKeys: ReadonlyArray<Redacted.Redacted<string>>
   /** Folder to serve instead of the sample data (`CASTELLAN_FILES`). */
   readonly files: Option.Option<string>
   /** Name of the organization of the first start (`CASTELLAN_ORGANIZATION`). */
@@ -50,6 +60,20 @@ const secret = Config.schema(
   "CASTELLAN_SECRET"
 )
 
+const database = Config.all({
+  url: Config.option(Config.Redacted("CASTELLAN_DATABASE_URL")),
+  ownerUrl: Config.option(Config.Redacted("CASTELLAN_DATABASE_OWNER_URL")),
+  allowOwner: Config.Boolean("CASTELLAN_DATABASE_ALLOW_OWNER").pipe(Config.withDefault(false))
+}).pipe(
+  Config.map(({ allowOwner, ownerUrl, url }): Option.Option<PostgresDatabase.PostgresDatabaseOptions> =>
+    Option.map(url, (given) => ({
+      url: given,
+      allowOwner,
+      ...(Option.isSome(ownerUrl) ? { ownerUrl: ownerUrl.value } : {})
+    }))
+  )
+)
+
 /** Reads the settings. */
 export const settings: Config.Config<Settings> = Config.all({
   host: text("HOST", "127.0.0.1"),
@@ -57,6 +81,9 @@ export const settings: Config.Config<Settings> = Config.all({
   dataDirectory: text("CASTELLAN_DATA_DIR", ".castellan"),
   secret: Config.option(secret),
   identityProvider: JwtConfig.jwtIdentity,
+  database,
+  secretsKey: Config.option(Config.Redacted("CASTELLAN_SECRETS_KEY")),
+  formerSecretsKeys: SecretKeysConfig.formerTexts,
   files: Config.option(Config.schema(Schema.NonEmptyString, "CASTELLAN_FILES")),
   organization: text("CASTELLAN_ORGANIZATION", "Castellan"),
   adminEmail: text("CASTELLAN_ADMIN_EMAIL", "admin@localhost")

@@ -72,7 +72,7 @@ describe("the demo", () => {
     )
     assert.notInclude(shown, "\u001b", "piped output has no escape sequences")
     assert.deepStrictEqual(readdirSync(files), before)
-  }, 60_000)
+  }, 180_000)
 
   it("told to stop, stops its server and leaves no key behind", async () => {
     const temporary = folder()
@@ -99,17 +99,17 @@ describe("the demo", () => {
       () => false
     )
     assert.isFalse(answered, "the server has stopped")
-  }, 60_000)
+  }, 180_000)
 
   it("says that the folder is none, and ends with 1", async () => {
     const { code, output } = await demo(["--files", join(folder(), "nowhere"), "--ask", "anything?"])
     assert.strictEqual(code, 1)
     assert.match(output, /is not a folder/)
-  }, 60_000)
+  }, 180_000)
 })
 
 describe("the server", () => {
-  it("never logs the admin key, keeps it over a restart, and stops when told", async () => {
+  it("never logs the admin key, keeps it and the chats over a restart, and stops when told", async () => {
     const data = folder()
     const files = folder()
     writeFileSync(join(files, "a.csv"), "x,y\n1,2\n")
@@ -130,19 +130,28 @@ describe("the server", () => {
         child.stderr.on("data", read)
       })
       const key = readFileSync(join(data, "admin.key"), "utf8").trim()
-      const answer = await fetch(`${url}/v2/connectors`, { headers: { authorization: `Bearer ${key}` } })
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+      const answer = await fetch(`${url}/v2/connectors`, { headers })
       const connectors: unknown = await answer.json()
+      const listed = await fetch(`${url}/v2/chats`, { headers })
+      const chats: unknown = await listed.json()
+      const body = JSON.stringify({ question: "How many rows?" })
+      await (await fetch(`${url}/v2/chats`, { method: "POST", headers, body })).text()
+      const readiness = (await fetch(`${url}/readyz`)).status
       const exited = once(child, "exit")
       child.kill("SIGTERM")
       await exited
-      return { key, output, status: answer.status, connectors }
+      return { key, output, status: answer.status, connectors, chats, readiness }
     }
     const first = await run()
     const second = await run()
     assert.deepStrictEqual([first.status, second.status], [200, 200])
+    assert.deepStrictEqual([first.readiness, second.readiness], [200, 200])
     assert.strictEqual(second.key, first.key)
+    assert.notInclude(JSON.stringify(first.chats), "How many rows?")
+    assert.include(JSON.stringify(second.chats), "How many rows?")
     assert.notInclude(first.output + second.output, first.key)
     assert.isTrue(existsSync(join(data, "identity.json")))
     assert.include(JSON.stringify(first.connectors), '"name":"files"')
-  }, 60_000)
+  }, 180_000)
 })

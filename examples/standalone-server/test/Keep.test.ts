@@ -18,6 +18,10 @@ describe("the data folder", () => {
       assert.deepStrictEqual(second.identity, first.identity)
       assert.strictEqual(Redacted.value(second.adminKey), Redacted.value(first.adminKey))
       assert.strictEqual(Redacted.value(second.secret), Redacted.value(first.secret))
+      assert.deepStrictEqual(
+        Option.map(second.secretsKey, Redacted.value),
+        Option.map(first.secretsKey, Redacted.value)
+      )
       assert.deepStrictEqual(Redacted.value(second.sessionSecret), Redacted.value(first.sessionSecret))
       for (const name of yield* files.readDirectory(folder)) {
         assert.strictEqual((yield* files.stat(`${folder}/${name}`)).mode & 0o777, 0o600, name)
@@ -30,7 +34,7 @@ describe("the data folder", () => {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped()
       const given = Redacted.make("0123456789abcdef0123456789abcdef")
-      const keep = yield* Keep.open(folder, Option.some(given))
+      const keep = yield* Keep.open(folder, Option.some(given), Option.some(given))
       assert.strictEqual(Redacted.value(keep.secret), Redacted.value(given))
       const elsewhere = yield* Keep.open(yield* files.makeTempDirectoryScoped(), Option.some(given))
       assert.deepStrictEqual(Redacted.value(elsewhere.sessionSecret), Redacted.value(keep.sessionSecret))

@@ -16,6 +16,9 @@ import { migrate, requireCurrent, type SchemaMismatch } from "../migration/Migra
 /** The role as which every statement of the service runs: it owns nothing, and row-level security binds it. */
 export const applicationRole = "castellan_application"
 
+/** The connections of the service to its database. */
+export type Connections = PgClient.PgClient | SqlClient
+
 /** Which server, as whom, and how many connections. */
 export interface PostgresDatabaseOptions {
   /** Where the server is, and the login of the service: `postgres://user:password@host:5432/database`. */
@@ -91,7 +94,7 @@ const migrated = (owner: Redacted.Redacted<string>, service: Redacted.Redacted<s
   )
 
 /** The connections of the service to a server whose schema is that of this version. */
-export const layer = (options: PostgresDatabaseOptions): Layer.Layer<PgClient.PgClient | SqlClient, DatabaseError> => {
+export const layer = (options: PostgresDatabaseOptions): Layer.Layer<Connections, DatabaseError> => {
   const { allowOwner = false, maxConnections = 10, ownerUrl, url } = options
   const owner = ownerUrl ?? (allowOwner ? url : undefined)
   const prepared = owner === undefined ? Effect.void : migrated(owner, url)

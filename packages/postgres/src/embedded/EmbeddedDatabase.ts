@@ -8,15 +8,13 @@
  *
  * Source: issue "Everything kept", §1; architecture.md §4 ("on a laptop").
  */
-import * as PgClient from "@effect/sql-pg/PgClient"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import { applicationRole } from "../database/PostgresDatabase.ts"
+import { applicationRole, type Connections } from "../database/PostgresDatabase.ts"
 import { migrate, type SchemaMismatch } from "../migration/Migrator.ts"
+import { connection } from "./internal/EngineConnection.ts"
 import { EngineEnded, EngineHandle } from "./internal/EngineHandle.ts"
 
 /** Where everything is kept. */
@@ -56,29 +54,8 @@ const engine = ({ folder }: EmbeddedDatabaseOptions) =>
     Effect.tap((handle) => Effect.tryPromise({ try: () => handle.start(), catch: (error) => failureOf(folder, error) }))
   )
 
-/**
- * The one connection to an engine, as a role or as the owner.
- *
- * @internal
- */
-export const connection = (handle: EngineHandle, role?: string): Layer.Layer<PgClient.PgClient | SqlClient, SqlError> =>
-  PgClient.layer({
-    stream: () => handle.connect(role),
-    username: "postgres",
-    database: "postgres",
-    maxConnections: 1,
-    // Statements that wait for the connection go to it together.
-    multiplex: true,
-    // It is there once the thread has started and PostgreSQL has recovered, however long that takes.
-    connectTimeout: Duration.infinity,
-    // A connection costs nothing to keep.
-    idleTimeout: Duration.infinity
-  })
-
 /** The database of a folder, at the schema of this version. */
-export const layer = (
-  options: EmbeddedDatabaseOptions
-): Layer.Layer<PgClient.PgClient | SqlClient, EmbeddedDatabaseError> =>
+export const layer = (options: EmbeddedDatabaseOptions): Layer.Layer<Connections, EmbeddedDatabaseError> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const handle = yield* engine(options)

@@ -19,6 +19,7 @@ import { applicationRole } from "../../src/database/PostgresDatabase.ts"
 import * as PostgresTransaction from "../../src/database/PostgresTransaction.ts"
 import * as Query from "../../src/database/Query.ts"
 import * as EmbeddedDatabase from "../../src/embedded/EmbeddedDatabase.ts"
+import { connection } from "../../src/embedded/internal/EngineConnection.ts"
 import { EngineHandle } from "../../src/embedded/internal/EngineHandle.ts"
 
 const live = <A, E>(name: string, test: Effect.Effect<A, E>) =>
@@ -49,7 +50,7 @@ const withSql = <A, E>(use: (sql: SqlClient) => Effect.Effect<A, E>) => Effect.f
 
 /** As the owner, in tables of the test's own. */
 const owned = <A, E>(handle: EngineHandle, use: (sql: SqlClient) => Effect.Effect<A, E>) =>
-  Effect.provide(withSql(use), EmbeddedDatabase.connection(handle))
+  Effect.provide(withSql(use), connection(handle))
 
 describe("the embedded database", () => {
   live(
@@ -137,7 +138,7 @@ describe("the embedded database", () => {
           SELECT current_user AS name, coalesce(current_setting('castellan.organization', true), '') AS setting,
             (SELECT count(*)::int FROM pg_prepared_statements WHERE name = 'mine') AS prepared`
         ),
-        EmbeddedDatabase.connection(handle, applicationRole)
+        connection(handle, applicationRole)
       )
       assert.deepStrictEqual({ ...found }, { name: applicationRole, setting: "", prepared: 0 })
       assert.lengthOf(yield* owned(handle, (sql) => sql`SELECT FROM public.numbers`), 0)
@@ -227,7 +228,7 @@ describe("the embedded database", () => {
             [1]
           )
         }),
-        PostgresTransaction.layer.pipe(Layer.provideMerge(EmbeddedDatabase.connection(handle)))
+        PostgresTransaction.layer.pipe(Layer.provideMerge(connection(handle)))
       )
     }).pipe(Effect.scoped)
   )

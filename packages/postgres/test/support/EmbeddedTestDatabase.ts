@@ -11,7 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, inject } from "vitest"
 import { applicationRole } from "../../src/database/PostgresDatabase.ts"
-import * as EmbeddedDatabase from "../../src/embedded/EmbeddedDatabase.ts"
+import { connection } from "../../src/embedded/internal/EngineConnection.ts"
 import { EngineHandle } from "../../src/embedded/internal/EngineHandle.ts"
 
 interface Engine {
@@ -53,11 +53,11 @@ export const layer: Layer.Layer<PgClient.PgClient | SqlClient, SqlError> = Layer
     Effect.acquireRelease(
       Effect.promise(async () => idle.pop() ?? (await started())),
       (engine) =>
-        Effect.provide(empty, EmbeddedDatabase.connection(engine.handle)).pipe(
+        Effect.provide(empty, connection(engine.handle)).pipe(
           Effect.andThen(Effect.sync(() => idle.push(engine))),
           Effect.orDie
         )
     ),
-    ({ handle }) => EmbeddedDatabase.connection(handle, applicationRole)
+    ({ handle }) => connection(handle, applicationRole)
   )
 )

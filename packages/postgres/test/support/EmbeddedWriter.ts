@@ -1,7 +1,7 @@
 /** A process that writes numbers into an embedded database and says each when it is committed, until it is killed. */
 import * as Effect from "effect/Effect"
 import { SqlClient } from "effect/sql/SqlClient"
-import * as EmbeddedDatabase from "../../src/embedded/EmbeddedDatabase.ts"
+import { connection } from "../../src/embedded/internal/EngineConnection.ts"
 import { EngineHandle } from "../../src/embedded/internal/EngineHandle.ts"
 
 const write = Effect.gen(function* () {
@@ -14,4 +14,4 @@ const write = Effect.gen(function* () {
 })
 
 const [, , folder = ""] = process.argv
-await Effect.runPromise(Effect.provide(write, EmbeddedDatabase.connection(new EngineHandle({ folder }))))
+await Effect.runPromise(Effect.provide(write, connection(new EngineHandle({ folder }))))

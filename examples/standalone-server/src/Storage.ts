@@ -1,0 +1,60 @@
+/**
+ * Where everything is kept: PostgreSQL in the process, over the data folder, or a server.
+ */
+import * as SecretKeys from "@castellan/core/secret/SecretKeys"
+import * as Readiness from "@castellan/http/system/Readiness"
+import * as PostgresDatabase from "@castellan/postgres/database/PostgresDatabase"
+import * as EmbeddedDatabase from "@castellan/postgres/embedded"
+import * as PostgresStores from "@castellan/postgres/PostgresStores"
+import * as RunNotifications from "@castellan/postgres/run/RunNotifications"
+import { Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Keep } from "./Keep.ts"
+import type { Settings } from "./Settings.ts"
+
+/** The connections to the database, at the schema of this version. */
+export const database = (
+  settings: Settings,
+  keep: Keep
+): Layer.Layer<PostgresDatabase.Connections, EmbeddedDatabase.EmbeddedDatabaseError | PostgresDatabase.DatabaseError> =>
+  Option.match(settings.database, {
+    onNone: () => EmbeddedDatabase.layer({ folder: keep.databaseFolder }),
+    onSome: PostgresDatabase.layer
+  })
+
+/** What secrets are encrypted with: the settings' key, or that of the data folder, which can be read in either case. */
+export const secretKeys = (settings: Settings, keep: Keep) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const [current, ...kept] = [...Option.toArray(settings.secretsKey), ...Option.toArray(keep.secretsKey)]
+      if (current === undefined) {
+        return yield* new SecretKeys.SecretKeysRefusal({
+          message: "there is no key for secrets: CASTELLAN_SECRETS_KEY"
+        })
+      }
+      return SecretKeys.layer({ current, former: [...settings.formerSecretsKeys, ...kept] })
+    })
+  )
+
+/** Servers that share a database tell each other of runs; a folder's is this server's alone. */
+const notifications = ({ database: server }: Settings) =>
+  Option.isSome(server) ? RunNotifications.layer : RunNotifications.layerInProcess
+
+/** Requests can be answered when the database answers, within two seconds. */
+const readiness = Layer.effect(
+  Readiness.Readiness,
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    sql`SELECT 1`.pipe(
+      Effect.as(true),
+      Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.succeed(false) }),
+      Effect.catch((error) => Effect.as(Effect.logWarning("the database does not answer", error), false))
+    )
+  )
+)
+
+/** Every store, and whether they answer. */
+export const layer = (settings: Settings, keep: Keep) =>
+  Layer.mergeAll(PostgresStores.layer, readiness).pipe(
+    Layer.provide(Layer.mergeAll(notifications(settings), secretKeys(settings, keep))),
+    Layer.provide(database(settings, keep))
+  )
