@@ -46,8 +46,9 @@ export const layer: Layer.Layer<ExecutionStore, never, SqlClient> = Layer.effect
           Query.rows(sql`
             DELETE FROM castellan.executions
             WHERE ${acrossOrganizations(sql)} AND ctid = ANY(ARRAY(
-              SELECT ctid FROM castellan.executions WHERE created_at < ${DateTime.toDateUtc(before)}
-              ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+              SELECT ctid FROM castellan.executions
+              WHERE created_at AT TIME ZONE 'UTC' < ${DateTime.toDateUtc(before)} AT TIME ZONE 'UTC'
+              ORDER BY created_at AT TIME ZONE 'UTC' LIMIT ${limit} FOR UPDATE SKIP LOCKED))
             RETURNING true AS removed`),
           (removed) => removed.length
         )

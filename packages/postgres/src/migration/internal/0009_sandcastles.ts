@@ -36,8 +36,9 @@ export const migration: Migration = {
      )`,
     `CREATE INDEX executions_newest ON castellan.executions
        (organization_id, sandcastle_id, created_at DESC, id DESC)`,
-    // For all organizations at once: what is old enough to be purged.
-    `CREATE INDEX executions_oldest ON castellan.executions (created_at)`,
+    // For all organizations at once: what is old enough to be purged. By an expression, so that no list is read from it:
+    // where most executions are of one sandcastle, an index of moments alone would look as good as that of the list.
+    `CREATE INDEX executions_oldest ON castellan.executions ((created_at AT TIME ZONE 'UTC'))`,
     `CALL castellan.keep_apart('executions')`
   ]
 }
