@@ -131,6 +131,28 @@ export const suite = <E>(name: string, layer: Layer.Layer<IdempotencyStore | Tra
       })
     )
 
+    it.effect("of a commit and a takeover at once, one wins", () =>
+      Effect.gen(function* () {
+        const transaction = yield* Transaction
+        for (let round = 0; round < 20; round++) {
+          const asked = yield* request
+          const [slow, next] = [yield* attempt(asked), yield* attempt(asked)]
+          yield* claim(slow)
+          yield* TestClock.adjust("1 minutes")
+          const later = {
+            ...next,
+            now: yield* DateTime.now,
+            leaseUntil: DateTime.add(yield* DateTime.now, { minutes: 1 })
+          }
+          const committing = transaction.run(
+            Effect.andThen(Effect.replicateEffect(Effect.yieldNow, round), commit(slow))
+          )
+          const [kept, outcome] = yield* Effect.all([committing, claim(later)], { concurrency: 2 })
+          assert.strictEqual(outcome, kept ? "CarriedOut" : "Granted")
+        }
+      })
+    )
+
     it.effect("never gives away a request that was carried out", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
