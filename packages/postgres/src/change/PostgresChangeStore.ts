@@ -80,15 +80,22 @@ export const layer: Layer.Layer<ChangeStore, never, SqlClient | Transaction> = L
         ORDER BY created_at DESC, id DESC LIMIT ${limit}
       ) AS newest`
 
-    const newestSeen = (
+    /**
+     * The changes that a member sees. Each is looked up by its id: a server cannot know how few of them there are, and
+     * would rather go through all that the organization has.
+     */
+    const allSeen = (
       organizationId: OrganizationId,
       reader: Member,
       kinds: ReadonlyArray<ChangeRow.ChangeKind>,
       after: Position | undefined
     ): Fragment => sql`
-      SELECT organization_id, id, created_at, document FROM castellan.changes
-      JOIN (${seen(organizationId, reader)}) AS seen USING (id)
-      WHERE ${within(sql, organizationId)} AND kind = ANY (${kinds}::text[]) ${afterPosition(after)}`
+      SELECT found.* FROM (${seen(organizationId, reader)}) AS seen
+      CROSS JOIN LATERAL (
+        SELECT organization_id, id, kind, created_at, document FROM castellan.changes
+        WHERE ${within(sql, organizationId)} AND id = seen.id AND kind = ANY (${kinds}::text[]) ${afterPosition(after)}
+        LIMIT 1
+      ) AS found`
 
     /** The organization's next number. Whoever else creates a change waits here until this transaction has ended. */
     const nextNumber = (organizationId: OrganizationId) =>
@@ -197,7 +204,7 @@ export const layer: Layer.Layer<ChangeStore, never, SqlClient | Transaction> = L
             SELECT * FROM (${
               reader._tag === "Administrator"
                 ? newest(organizationId, kinds, after, limit)
-                : newestSeen(organizationId, reader, kinds, after)
+                : allSeen(organizationId, reader, kinds, after)
             }) AS found
             ORDER BY created_at DESC, id DESC LIMIT ${limit}
           ) AS change
@@ -206,7 +213,7 @@ export const layer: Layer.Layer<ChangeStore, never, SqlClient | Transaction> = L
       }),
 
       counts: Effect.fnUntraced(function* (organizationId, selection) {
-        const { reader } = selection
+        const { includeAutoApproved, reader } = selection
         if (reader._tag === "Administrator") {
           const totals = yield* Query.row(sql<ChangeRow.KindCounts>`
             SELECT draft, open, reserved, approved, auto_approved, denied FROM castellan.change_totals
@@ -216,10 +223,11 @@ export const layer: Layer.Layer<ChangeStore, never, SqlClient | Transaction> = L
             selection
           )
         }
+        // Of every status, whatever a list beside it asks for.
+        const kinds = ChangeRow.kindsOf({ includeAutoApproved })
         const rows = yield* Query.rows(sql<KindRow>`
-          SELECT kind, count(*)::int AS count FROM castellan.changes
-          JOIN (${seen(organizationId, reader)}) AS seen USING (id)
-          WHERE ${within(sql, organizationId)} GROUP BY kind`)
+          SELECT kind, count(*)::int AS count FROM (${allSeen(organizationId, reader, kinds, undefined)}) AS found
+          GROUP BY kind`)
         const counts = Object.fromEntries(rows.map(({ count, kind }) => [kind, count]))
         return ChangeRow.countsOf({ ...ChangeRow.none, ...counts }, selection)
       })

@@ -21,7 +21,7 @@ import * as PostgresAuditStore from "../../src/audit/PostgresAuditStore.ts"
 import * as PostgresDatabase from "../../src/database/PostgresDatabase.ts"
 import * as PostgresMemberStore from "../../src/member/PostgresMemberStore.ts"
 import * as PostgresRoleStore from "../../src/role/PostgresRoleStore.ts"
-import { type Plan, type PlanMode, plansOf } from "../support/Plans.ts"
+import { type Plan, type PlanMode, plansOf } from "../support/StatementPlans.ts"
 import { asSuperuser } from "../support/PostgresServer.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
