@@ -21,9 +21,10 @@ export const layer: Layer.Layer<ExecutionStore, never, SqlClient> = Layer.effect
     ExecutionStore.of({
       save: (execution) =>
         Query.run(sql`
-          INSERT INTO castellan.executions (organization_id, id, sandcastle_id, created_at, document)
+          INSERT INTO castellan.executions (organization_id, id, sandcastle_id, created_at, recorded_at, document)
           SELECT ${execution.organizationId}, ${execution.id}, ${execution.sandcastleId},
-            ${DateTime.toDateUtc(execution.createdAt)}, ${document.encode(execution)}
+            ${DateTime.toDateUtc(execution.createdAt)}, ${DateTime.toDateUtc(execution.createdAt)},
+            ${document.encode(execution)}
           WHERE ${entering(sql, execution.organizationId)}
           ON CONFLICT (organization_id, id) DO UPDATE SET document = excluded.document
         `),
@@ -46,9 +47,8 @@ export const layer: Layer.Layer<ExecutionStore, never, SqlClient> = Layer.effect
           Query.rows(sql`
             DELETE FROM castellan.executions
             WHERE ${acrossOrganizations(sql)} AND ctid = ANY(ARRAY(
-              SELECT ctid FROM castellan.executions
-              WHERE created_at AT TIME ZONE 'UTC' < ${DateTime.toDateUtc(before)} AT TIME ZONE 'UTC'
-              ORDER BY created_at AT TIME ZONE 'UTC' LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+              SELECT ctid FROM castellan.executions WHERE recorded_at < ${DateTime.toDateUtc(before)}
+              ORDER BY recorded_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))
             RETURNING true AS removed`),
           (removed) => removed.length
         )

@@ -1,7 +1,6 @@
 /**
  * Many executions: a page costs the same wherever it is, and those that are purged are in nobody's way.
  */
-import { IdempotencyStore } from "@castellan/core/idempotency/IdempotencyStore"
 import * as Retention from "@castellan/core/retention/Retention"
 import { Execution, purgedBefore } from "@castellan/core/sandcastle/Execution"
 import { ExecutionStore } from "@castellan/core/sandcastle/ExecutionStore"
@@ -34,11 +33,11 @@ const fill = Effect.fnUntraced(function* (sandcastle: Sandcastle, count: number,
   const sql = yield* SqlClient
   const sample = yield* SandcastleSample.execution(sandcastle, { createdAt: until })
   yield* sql`
-    INSERT INTO castellan.executions (organization_id, id, sandcastle_id, created_at, document)
+    INSERT INTO castellan.executions (organization_id, id, sandcastle_id, created_at, recorded_at, document)
     SELECT ${sandcastle.organizationId}::uuid, ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
-      ${sandcastle.id}, ${DateTime.toDateUtc(until)} - (${count} - n) * interval '1 millisecond',
-      ${document.encode(sample)}::json
-    FROM generate_series(1, ${count}) AS n`
+      ${sandcastle.id}, moment, moment, ${document.encode(sample)}::json
+    FROM generate_series(1, ${count}) AS n,
+      LATERAL (SELECT ${DateTime.toDateUtc(until)} - (${count} - n) * interval '1 millisecond') AS made (moment)`
 })
 
 for (const server of TestDatabase.servers()) {
