@@ -1,15 +1,16 @@
 /**
  * Pages of chats. What a reader may list are a few audiences, each of which is a range of an index in the order that was
- * asked for; how many chats each has is kept. So a page merges ranges, from the end that is nearer, and looks at the
- * chats that it shows; no chat is looked at to be counted, or to be left out.
+ * asked for; how many chats each has, in all and of each day, is kept. So a page merges ranges, from the end that is
+ * nearer and from the day on which it begins, and looks at the chats that it shows: no chat is looked at to be counted,
+ * or to be left out, and a page in the middle costs little more than the first one.
  *
- * A search looks at every chat that the reader may list.
+ * Sorted by name, chats are passed over one by one in the index; a search looks at every chat that the reader may list.
  */
-import type { Chat } from "@castellan/core/chat/Chat"
 import type { ChatPage, ChatQuery } from "@castellan/core/chat/ChatStore"
 import type { OrganizationId } from "@castellan/core/organization/Organization"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import { columnText } from "../database/ColumnText.ts"
@@ -31,9 +32,6 @@ interface AudienceRow {
 /** Changes of a count that are left as they are; more are added up, so that a list does not do so each time. */
 const changesLeft = 64
 
-/** Changes that are added up at once, at most. */
-const changesAtOnce = 10_000
-
 /** Ranges that one statement merges as they are: its text is the same for every number of them up to a step. */
 const steps = [1, 2, 4, 8]
 
@@ -42,19 +40,23 @@ const noAudience = "00000000-0000-0000-0000-000000000000"
 
 const sortColumn = { name: "name", created_at: "created_at", updated_at: "updated_at" } as const
 
-/** Adds up the changes of a count. Who changes it meanwhile is not held up, and is added up the next time. */
+/** Adds up the changes of counts. Who changes one meanwhile is not held up, and is added up the next time. */
 const addUp = (sql: SqlClient, organizationId: OrganizationId, audienceId: string): Effect.Effect<void> =>
   Query.run(sql`
     WITH change AS (
       DELETE FROM castellan.chat_tallies WHERE ${within(sql, organizationId)} AND audience_id = ${audienceId}
         AND id IN (
-          SELECT id FROM castellan.chat_tallies WHERE ${within(sql, organizationId)} AND audience_id = ${audienceId}
-          ORDER BY id LIMIT ${changesAtOnce} FOR UPDATE SKIP LOCKED)
-      RETURNING chats
+          SELECT id FROM castellan.chat_tallies
+          WHERE ${within(sql, organizationId)} AND audience_id = ${audienceId} AND (kind, day) IN (
+            SELECT kind, day FROM castellan.chat_tallies
+            WHERE ${within(sql, organizationId)} AND audience_id = ${audienceId} GROUP BY kind, day HAVING count(*) > 1)
+          FOR UPDATE SKIP LOCKED)
+      RETURNING kind, day, chats
     )
-    INSERT INTO castellan.chat_tallies (organization_id, audience_id, chats)
-    SELECT ${organizationId}, ${audienceId}, sum(chats) FROM change HAVING sum(chats) <> 0`).pipe(
-    Effect.catchCause((cause) => Effect.logWarning("the count of chats could not be added up", cause))
+    INSERT INTO castellan.chat_tallies (organization_id, audience_id, kind, day, chats)
+    SELECT ${organizationId}, ${audienceId}, kind, day, sum(chats) FROM change GROUP BY kind, day
+    HAVING sum(chats) <> 0`).pipe(
+    Effect.catchCause((cause) => Effect.logWarning("the counts of chats could not be added up", cause))
   )
 
 /** The audiences that a reader belongs to, of those that have chats. */
@@ -68,7 +70,7 @@ const audiencesOf = Effect.fnUntraced(function* (sql: SqlClient, { now, reader }
         AND reader = ANY(${JSON.stringify(readers).replace(/^\[(.*)\]$/, "{$1}")}::text[])
         AND ends_at > ${DateTime.toDateUtc(now)}
     ) AS audience JOIN castellan.chat_tallies AS tally USING (audience_id)
-    WHERE tally.organization_id = ${reader.organizationId}
+    WHERE tally.organization_id = ${reader.organizationId} AND tally.kind = 'all'
     GROUP BY tally.audience_id`)
   // Within a transaction, what is added up would be held until its end.
   const outer = yield* Effect.serviceOption(sql.transactionService)
@@ -80,59 +82,114 @@ const audiencesOf = Effect.fnUntraced(function* (sql: SqlClient, { now, reader }
   return rows.filter(({ chats }) => chats > 0)
 })
 
-/** The ids and the sort keys of all chats of some audiences, in order. */
+const opposite = { asc: "desc", desc: "asc" } as const
+
+const orderBy = (sql: SqlClient, direction: "asc" | "desc"): Fragment =>
+  direction === "asc" ? sql.literal("key ASC, id ASC") : sql.literal("key DESC, id DESC")
+
+/** Where a page lies among all chats of some audiences. */
+interface Place {
+  readonly audiences: ReadonlyArray<string>
+  /** From which end it is reached. */
+  readonly direction: "asc" | "desc"
+  /** Chats between that end and the page. */
+  readonly offset: number
+  readonly limit: number
+}
+
+/** Chats that are passed over one by one to get to a page; where it is further, whole days are. */
+const nearby = 1000
+
+interface DayRow {
+  readonly day: Date
+  /** Chats before it. */
+  readonly before: number
+}
+
+/** The day on which a page begins, and how many chats come before that day. */
+const dayOf = (sql: SqlClient, { reader, sortBy }: ChatQuery, place: Place): Effect.Effect<Option.Option<DayRow>> => {
+  const order = sql.literal(place.direction)
+  return Query.row(sql<DayRow>`
+    SELECT day::timestamp AT TIME ZONE 'UTC' AS day, (reached - chats)::int AS before
+    FROM (
+      SELECT day, sum(chats) AS chats, sum(sum(chats)) OVER (ORDER BY day ${order}) AS reached
+      FROM castellan.chat_tallies
+      WHERE ${within(sql, reader.organizationId)} AND audience_id = ANY(${uuidArray(place.audiences)}::uuid[])
+        AND kind = ${sortBy}
+      GROUP BY day
+    ) AS counted
+    WHERE reached > ${place.offset} ORDER BY day ${order} LIMIT 1`)
+}
+
+/** The ids and the sort keys of chats of some audiences, in order, those within a condition on the key. */
 const merged = (
   sql: SqlClient,
   { reader: { organizationId }, sortBy }: ChatQuery,
-  audiences: ReadonlyArray<string>,
-  { count, order }: { readonly count: number; readonly order: Fragment }
+  { audiences, direction, limit, offset }: Place,
+  condition: Fragment
 ): Fragment => {
   const column = sql.literal(sortColumn[sortBy])
+  const order = orderBy(sql, direction)
   const step = steps.find((size) => size >= audiences.length)
   if (step === undefined) {
     return sql`
       SELECT place.key, place.id
       FROM unnest(${uuidArray(audiences)}::uuid[]) AS audience (id) CROSS JOIN LATERAL (
         SELECT ${column} AS key, chat.id FROM castellan.chats AS chat
-        WHERE ${within(sql, organizationId, "chat")} AND chat.audience_id = audience.id
-        ORDER BY ${order} LIMIT ${count}) AS place`
+        WHERE ${within(sql, organizationId, "chat")} AND chat.audience_id = audience.id AND ${condition}
+        ORDER BY ${order} LIMIT ${offset + limit}) AS place`
   }
-  const range = (audience: string) => sql`
+  // Each range in order, or PostgreSQL would sort them all instead of merging them.
+  const range = (audience: string) => sql`(
     SELECT ${column} AS key, id FROM castellan.chats
-    WHERE ${within(sql, organizationId)} AND audience_id = ${audience}`
+    WHERE ${within(sql, organizationId)} AND audience_id = ${audience} AND ${condition} ORDER BY ${order})`
   return Array.from({ length: step }, (_, index) => range(audiences[index] ?? noAudience)).reduce(
     (all, one) => sql`${all} UNION ALL ${one}`
   )
 }
 
-const orderBy = (sql: SqlClient, direction: "asc" | "desc"): Fragment =>
-  direction === "asc" ? sql.literal("key ASC, id ASC") : sql.literal("key DESC, id DESC")
-
-const opposite = { asc: "desc", desc: "asc" } as const
+/** The chats of a page in the order of the list, those within a condition on the key. */
+const chatsOf = (sql: SqlClient, query: ChatQuery, place: Place, condition: Fragment) =>
+  Effect.flatMap(
+    // One chat after the other by its id, whatever the database thinks of how many there are.
+    Query.rows(sql<ChatRow>`
+      SELECT ${columns(sql)}
+      FROM (
+        SELECT key, id FROM (${merged(sql, query, place, condition)}) AS place
+        ORDER BY ${orderBy(sql, place.direction)} LIMIT ${place.limit} OFFSET ${place.offset}
+      ) AS page CROSS JOIN LATERAL (
+        SELECT * FROM castellan.chats WHERE organization_id = ${query.reader.organizationId} AND id = page.id LIMIT 1
+      ) AS chat
+      ORDER BY ${sql.literal(`page.key ${query.sortDirection}, page.id ${query.sortDirection}`)}`),
+    (rows) => Effect.forEach(rows, chatOf)
+  )
 
 /** The chats of a page, where the audiences have so many. */
-const page = (
+const page = Effect.fnUntraced(function* (
   sql: SqlClient,
   query: ChatQuery,
   audiences: ReadonlyArray<string>,
   totalCount: number
-): Effect.Effect<ReadonlyArray<Chat>> => {
+) {
   const limit = Math.min(query.limit, totalCount - query.offset)
-  if (limit <= 0) return Effect.succeed([])
-  const isNearerToEnd = query.offset > totalCount - query.offset - limit
-  const offset = isNearerToEnd ? totalCount - query.offset - limit : query.offset
-  const order = orderBy(sql, isNearerToEnd ? opposite[query.sortDirection] : query.sortDirection)
-  return Effect.flatMap(
-    Query.rows(sql<ChatRow>`
-      SELECT ${columns(sql)}
-      FROM (
-        SELECT key, id FROM (${merged(sql, query, audiences, { count: offset + limit, order })}) AS place
-        ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}
-      ) AS page JOIN castellan.chats AS chat ON chat.organization_id = ${query.reader.organizationId} AND chat.id = page.id
-      ORDER BY ${sql.literal(`page.key ${query.sortDirection}, page.id ${query.sortDirection}`)}`),
-    (rows) => Effect.forEach(rows, chatOf)
-  )
-}
+  if (limit <= 0) return []
+  const behind = totalCount - query.offset - limit
+  const place: Place =
+    query.offset > behind
+      ? { audiences, direction: opposite[query.sortDirection], offset: behind, limit }
+      : { audiences, direction: query.sortDirection, offset: query.offset, limit }
+  const everything = sql.literal("true")
+  if (query.sortBy === "name" || place.offset <= nearby) return yield* chatsOf(sql, query, place, everything)
+  const found = yield* dayOf(sql, query, place)
+  if (Option.isNone(found)) return []
+  const { before, day } = found.value
+  const column = sql.literal(sortColumn[query.sortBy])
+  const condition =
+    place.direction === "asc" ? sql`${column} >= ${day}` : sql`${column} < ${DateTime.toDateUtc(dayAfter(day))}`
+  return yield* chatsOf(sql, query, { ...place, offset: place.offset - before }, condition)
+})
+
+const dayAfter = (day: Date): DateTime.Utc => DateTime.add(DateTime.fromDateUnsafe(day), { days: 1 })
 
 interface FoundRow {
   readonly total: number
@@ -157,7 +214,9 @@ const search = (sql: SqlClient, query: ChatQuery, audiences: ReadonlyArray<strin
       FROM (VALUES (1)) AS one LEFT JOIN (
         SELECT key, id FROM found ORDER BY ${order} LIMIT ${query.limit} OFFSET ${query.offset}
       ) AS page ON true
-      LEFT JOIN castellan.chats AS chat ON chat.organization_id = ${query.reader.organizationId} AND chat.id = page.id
+      LEFT JOIN LATERAL (
+        SELECT * FROM castellan.chats WHERE organization_id = ${query.reader.organizationId} AND id = page.id LIMIT 1
+      ) AS chat ON true
       ORDER BY ${sql.literal(`page.key ${query.sortDirection}, page.id ${query.sortDirection}`)}`),
     (rows) =>
       Effect.map(

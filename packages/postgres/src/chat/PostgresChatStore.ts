@@ -81,10 +81,7 @@ export const layer: Layer.Layer<ChatStore, never, SqlClient> = Layer.effect(
         const audience = audienceOf(chat.access)
         return Query.run(sql`
           WITH audience AS (${keepAudience(chat, audience)}),
-          tally AS (
-            INSERT INTO castellan.chat_tallies (organization_id, audience_id, chats)
-            SELECT ${organizationId}, ${audience.id}, 1 WHERE ${entering(sql, organizationId)}
-          ), run AS (
+          run AS (
             INSERT INTO castellan.runs (organization_id, id, chat_id, document)
             SELECT ${values(run)} WHERE ${entering(sql, organizationId)}
           )
@@ -115,38 +112,22 @@ export const layer: Layer.Layer<ChatStore, never, SqlClient> = Layer.effect(
         const { organizationId } = chat
         const audience = audienceOf(chat.access)
         return Query.run(sql`
-          WITH kept AS (
-            SELECT id, audience_id FROM castellan.chats
-            WHERE ${within(sql, organizationId)} AND id = ${chat.id} FOR UPDATE
-          ), audience AS (${keepAudience(chat, audience)}),
-          changed AS (
-            UPDATE castellan.chats AS chat
-            SET audience_id = ${audience.id}, created_at = ${DateTime.toDateUtc(chat.createdAt)}, name = ${nameOf(chat)},
-              searched_summary = ${searchedOf(chat.summary)}, searched_question = ${searchedOf(chat.firstQuestion)},
-              document = ${document.encode(chat)}
-            FROM kept
-            WHERE ${within(sql, organizationId, "chat")} AND chat.id = kept.id
-            RETURNING chat.audience_id
-          )
-          INSERT INTO castellan.chat_tallies (organization_id, audience_id, chats)
-          SELECT ${organizationId}, change.audience_id, change.chats
-          FROM kept CROSS JOIN changed CROSS JOIN LATERAL (
-            VALUES (kept.audience_id, -1), (changed.audience_id, 1)
-          ) AS change (audience_id, chats)
-          WHERE ${entering(sql, organizationId)} AND kept.audience_id <> changed.audience_id`)
+          WITH audience AS (${keepAudience(chat, audience)})
+          UPDATE castellan.chats
+          SET audience_id = ${audience.id}, created_at = ${DateTime.toDateUtc(chat.createdAt)}, name = ${nameOf(chat)},
+            searched_summary = ${searchedOf(chat.summary)}, searched_question = ${searchedOf(chat.firstQuestion)},
+            document = ${document.encode(chat)}
+          WHERE ${within(sql, organizationId)} AND id = ${chat.id}`)
       },
 
       remove: (organizationId, id) =>
         Query.run(sql`
-          WITH chat AS (
-            DELETE FROM castellan.chats WHERE ${within(sql, organizationId)} AND id = ${id} RETURNING audience_id
-          ), run AS (
+          WITH run AS (
             DELETE FROM castellan.runs WHERE ${within(sql, organizationId)} AND chat_id = ${id}
           ), opinion AS (
             DELETE FROM castellan.chat_feedback WHERE ${within(sql, organizationId)} AND chat_id = ${id}
           )
-          INSERT INTO castellan.chat_tallies (organization_id, audience_id, chats)
-          SELECT ${organizationId}, audience_id, -1 FROM chat`),
+          DELETE FROM castellan.chats WHERE ${within(sql, organizationId)} AND id = ${id}`),
 
       saveFeedback: (given) =>
         Query.run(sql`

@@ -37,15 +37,61 @@ export const migration: Migration = {
      )`,
     `CALL castellan.keep_apart('chat_audiences')`,
 
-    // How many chats an audience has, as changes that are added up: who opens a chat waits for nobody else who does.
+    // How many chats an audience has, in all and of each day, as changes that are added up: who opens a chat waits for
+    // nobody else who does. Kept by the database itself, whichever statement changes a chat.
     `CREATE TABLE castellan.chat_tallies (
        organization_id uuid NOT NULL,
        audience_id uuid NOT NULL,
+       kind text COLLATE "C" NOT NULL,
+       day date NOT NULL,
        id bigint GENERATED ALWAYS AS IDENTITY,
        chats integer NOT NULL,
-       PRIMARY KEY (organization_id, audience_id, id)
+       PRIMARY KEY (organization_id, audience_id, kind, day, id)
      )`,
     `CALL castellan.keep_apart('chat_tallies')`,
+    `CREATE FUNCTION castellan.day(moment timestamptz) RETURNS date LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+       SELECT (moment AT TIME ZONE 'UTC')::date
+     $$`,
+    `CREATE FUNCTION castellan.tally_opened_chats() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       INSERT INTO castellan.chat_tallies (organization_id, audience_id, kind, day, chats)
+       SELECT organization_id, audience_id, counted.kind, counted.day, count(*)
+       FROM opened CROSS JOIN LATERAL (VALUES
+         ('all', 'epoch'::date), ('created_at', castellan.day(created_at)), ('updated_at', castellan.day(updated_at))
+       ) AS counted (kind, day)
+       GROUP BY 1, 2, 3, 4;
+       RETURN NULL;
+     END $$`,
+    `CREATE FUNCTION castellan.tally_removed_chats() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       INSERT INTO castellan.chat_tallies (organization_id, audience_id, kind, day, chats)
+       SELECT organization_id, audience_id, counted.kind, counted.day, -count(*)
+       FROM removed CROSS JOIN LATERAL (VALUES
+         ('all', 'epoch'::date), ('created_at', castellan.day(created_at)), ('updated_at', castellan.day(updated_at))
+       ) AS counted (kind, day)
+       GROUP BY 1, 2, 3, 4;
+       RETURN NULL;
+     END $$`,
+    `CREATE FUNCTION castellan.tally_changed_chat() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       INSERT INTO castellan.chat_tallies (organization_id, audience_id, kind, day, chats)
+       SELECT organization_id, audience_id, kind, day, sum(chats)
+       FROM (VALUES
+         (OLD.organization_id, OLD.audience_id, 'all', 'epoch'::date, -1),
+         (OLD.organization_id, OLD.audience_id, 'created_at', castellan.day(OLD.created_at), -1),
+         (OLD.organization_id, OLD.audience_id, 'updated_at', castellan.day(OLD.updated_at), -1),
+         (NEW.organization_id, NEW.audience_id, 'all', 'epoch'::date, 1),
+         (NEW.organization_id, NEW.audience_id, 'created_at', castellan.day(NEW.created_at), 1),
+         (NEW.organization_id, NEW.audience_id, 'updated_at', castellan.day(NEW.updated_at), 1)
+       ) AS change (organization_id, audience_id, kind, day, chats)
+       GROUP BY 1, 2, 3, 4 HAVING sum(chats) <> 0;
+       RETURN NULL;
+     END $$`,
+    `CREATE TRIGGER tally_opened AFTER INSERT ON castellan.chats REFERENCING NEW TABLE AS opened
+       FOR EACH STATEMENT EXECUTE FUNCTION castellan.tally_opened_chats()`,
+    `CREATE TRIGGER tally_removed AFTER DELETE ON castellan.chats REFERENCING OLD TABLE AS removed
+       FOR EACH STATEMENT EXECUTE FUNCTION castellan.tally_removed_chats()`,
+    `CREATE TRIGGER tally_changed AFTER UPDATE ON castellan.chats FOR EACH ROW
+       WHEN (OLD.audience_id <> NEW.audience_id OR castellan.day(OLD.created_at) <> castellan.day(NEW.created_at)
+         OR castellan.day(OLD.updated_at) <> castellan.day(NEW.updated_at))
+       EXECUTE FUNCTION castellan.tally_changed_chat()`,
 
     `CREATE TABLE castellan.runs (
        organization_id uuid NOT NULL,
