@@ -86,6 +86,8 @@ export const suite = <E>(name: string, layer: Layer.Layer<IdempotencyStore | Tra
         const first = yield* attempt(asked)
         yield* claim(first)
         assert.strictEqual(yield* claimAnew(other), "Differs")
+        yield* TestClock.adjust("1 minutes")
+        assert.strictEqual(yield* claimAnew(other), "Differs")
         yield* commit(first)
         assert.strictEqual(yield* claimAnew(other), "Differs")
         yield* store.answer(first, bytes("x"))
