@@ -1,7 +1,8 @@
 import { AssumedRoles } from "@castellan/core/apikey/ApiKey"
+import * as CastellanHttp from "@castellan/http/CastellanHttp"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Fiber, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { conflict, create, idOf, isReplay, keyed, newKey, playbooks, server } from "../support/Keyed.ts"
 import * as Site from "../support/Site.ts"
@@ -246,6 +247,65 @@ layer(Site.layer(), { timeout: "60 seconds" })("idempotent requests", (it) => {
         assert.strictEqual(again.text, first.text)
         conflict(yield* ask("b1", "How many?"), /another request/)
       })
+    )
+  })
+
+  describe("a body", () => {
+    it.effect("that is too large is 413, and leaves its key free", () =>
+      Effect.gen(function* () {
+        const key = newKey()
+        const large = yield* Site.post("/v2/chats", { question: "x".repeat(2 * 1024 * 1024) }, keyed(key))
+        assert.strictEqual(large.status, 413, large.text.slice(0, 300))
+        const reply = yield* Site.post("/v2/chats", { question: "a" }, keyed(key))
+        assert.deepStrictEqual([reply.status, isReplay(reply)], [200, false])
+      })
+    )
+  })
+
+  describe("a host's own server", () => {
+    it.effect("keeps to the same, with the web's requests and responses", () =>
+      Effect.gen(function* () {
+        const site = yield* Site.Site
+        const services = yield* Effect.context<CastellanHttp.Services>()
+        const web = yield* Effect.acquireRelease(
+          Effect.sync(() =>
+            CastellanHttp.toWebHandler(Layer.succeedContext(services), { assetSecret: Site.assetSecret, prefix: "/a" })
+          ),
+          ({ dispose }) => Effect.promise(dispose)
+        )
+        const send = (key: string, path: string, body: BodyInit, type?: string) =>
+          Effect.promise(async () => {
+            const response = await web.handler(
+              new Request(`https://example.com/a${path}`, {
+                method: "POST",
+                body,
+                headers: {
+                  authorization: `Bearer ${site.key}`,
+                  "idempotency-key": key,
+                  ...(type === undefined ? {} : { "content-type": type })
+                }
+              })
+            )
+            const text = await response.text()
+            return { status: response.status, replayed: response.headers.get("idempotent-replayed") === "true", text }
+          })
+        const form = () => {
+          const fields = new FormData()
+          fields.set("question", "How much?")
+          return fields
+        }
+        for (const [path, type, body, other] of [
+          ["/v2/chats", "application/json", () => '{"question":"a"}', () => '{"question":"b"}'],
+          ["/v2/chats/stream", "application/json", () => '{"question":"a"}', () => '{"question":"b"}'],
+          ["/v2/chats", undefined, form, () => new FormData()]
+        ] as const) {
+          const key = newKey()
+          const first = yield* send(key, path, body(), type)
+          assert.deepStrictEqual([first.status, first.replayed], [200, false], first.text)
+          assert.deepStrictEqual(yield* send(key, path, body(), type), { ...first, replayed: true })
+          assert.strictEqual((yield* send(key, path, other(), type)).status, 409)
+        }
+      }).pipe(Effect.scoped)
     )
   })
 
