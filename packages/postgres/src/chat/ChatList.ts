@@ -6,11 +6,11 @@
  *
  * Sorted by name, chats are passed over one by one in the index; a search looks at every chat that the reader may list.
  */
+import type { Chat } from "@castellan/core/chat/Chat"
 import type { ChatPage, ChatQuery } from "@castellan/core/chat/ChatStore"
 import type { OrganizationId } from "@castellan/core/organization/Organization"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import { columnText } from "../database/ColumnText.ts"
@@ -92,41 +92,54 @@ interface Place {
   readonly audiences: ReadonlyArray<string>
   /** From which end it is reached. */
   readonly direction: "asc" | "desc"
-  /** Chats between that end and the page. */
-  readonly offset: number
+  /** Chats that are passed over one by one to get to it. */
+  readonly offset: Fragment
   readonly limit: number
+  /** Which chats these, and those of the page, are among. */
+  readonly condition: Fragment
+  /** What the statement has to find out first. */
+  readonly first: Fragment
 }
 
 /** Chats that are passed over one by one to get to a page; where it is further, whole days are. */
 const nearby = 1000
 
-interface DayRow {
-  readonly day: Date
-  /** Chats before it. */
-  readonly before: number
-}
-
-/** The day on which a page begins, and how many chats come before that day. */
-const dayOf = (sql: SqlClient, { reader, sortBy }: ChatQuery, place: Place): Effect.Effect<Option.Option<DayRow>> => {
+/** A place that is far from the end: on the day on which so many chats have been passed over. */
+const farPlace = (
+  sql: SqlClient,
+  { reader: { organizationId } }: ChatQuery,
+  sortBy: "created_at" | "updated_at",
+  place: Pick<Place, "audiences" | "direction" | "limit">,
+  offset: number
+): Place => {
+  const column = sql.literal(sortBy)
   const order = sql.literal(place.direction)
-  return Query.row(sql<DayRow>`
-    SELECT day::timestamp AT TIME ZONE 'UTC' AS day, (reached - chats)::int AS before
-    FROM (
-      SELECT day, sum(chats) AS chats, sum(sum(chats)) OVER (ORDER BY day ${order}) AS reached
-      FROM castellan.chat_tallies
-      WHERE ${within(sql, reader.organizationId)} AND audience_id = ANY(${uuidArray(place.audiences)}::uuid[])
-        AND kind = ${sortBy}
-      GROUP BY day
-    ) AS counted
-    WHERE reached > ${place.offset} ORDER BY day ${order} LIMIT 1`)
+  return {
+    ...place,
+    offset: sql`${offset} - (SELECT passed FROM beginning)`,
+    condition:
+      place.direction === "asc"
+        ? sql`${column} >= (SELECT day FROM beginning)`
+        : sql`${column} < (SELECT day + interval '24 hours' FROM beginning)`,
+    first: sql`WITH beginning AS MATERIALIZED (
+        SELECT day::timestamp AT TIME ZONE 'UTC' AS day, (reached - chats)::int AS passed
+        FROM (
+          SELECT day, sum(chats) AS chats, sum(sum(chats)) OVER (ORDER BY day ${order}) AS reached
+          FROM castellan.chat_tallies
+          WHERE ${within(sql, organizationId)} AND audience_id = ANY(${uuidArray(place.audiences)}::uuid[])
+            AND kind = ${sortBy}
+          GROUP BY day
+        ) AS counted
+        WHERE reached > ${offset} ORDER BY counted.day ${order} LIMIT 1
+      )`
+  }
 }
 
-/** The ids and the sort keys of chats of some audiences, in order, those within a condition on the key. */
+/** The ids and the sort keys of chats of some audiences, in order. */
 const merged = (
   sql: SqlClient,
   { reader: { organizationId }, sortBy }: ChatQuery,
-  { audiences, direction, limit, offset }: Place,
-  condition: Fragment
+  { audiences, condition, direction, limit, offset }: Place
 ): Fragment => {
   const column = sql.literal(sortColumn[sortBy])
   const order = orderBy(sql, direction)
@@ -137,7 +150,7 @@ const merged = (
       FROM unnest(${uuidArray(audiences)}::uuid[]) AS audience (id) CROSS JOIN LATERAL (
         SELECT ${column} AS key, chat.id FROM castellan.chats AS chat
         WHERE ${within(sql, organizationId, "chat")} AND chat.audience_id = audience.id AND ${condition}
-        ORDER BY ${order} LIMIT ${offset + limit}) AS place`
+        ORDER BY ${order} LIMIT ${offset} + ${limit}) AS place`
   }
   // Each range in order, or PostgreSQL would sort them all instead of merging them.
   const range = (audience: string) => sql`(
@@ -148,48 +161,38 @@ const merged = (
   )
 }
 
-/** The chats of a page in the order of the list, those within a condition on the key. */
-const chatsOf = (sql: SqlClient, query: ChatQuery, place: Place, condition: Fragment) =>
-  Effect.flatMap(
-    // One chat after the other by its id, whatever the database thinks of how many there are.
-    Query.rows(sql<ChatRow>`
-      SELECT ${columns(sql)}
-      FROM (
-        SELECT key, id FROM (${merged(sql, query, place, condition)}) AS place
-        ORDER BY ${orderBy(sql, place.direction)} LIMIT ${place.limit} OFFSET ${place.offset}
-      ) AS page CROSS JOIN LATERAL (
-        SELECT * FROM castellan.chats WHERE organization_id = ${query.reader.organizationId} AND id = page.id LIMIT 1
-      ) AS chat
-      ORDER BY ${sql.literal(`page.key ${query.sortDirection}, page.id ${query.sortDirection}`)}`),
-    (rows) => Effect.forEach(rows, chatOf)
-  )
-
 /** The chats of a page, where the audiences have so many. */
-const page = Effect.fnUntraced(function* (
+const page = (
   sql: SqlClient,
   query: ChatQuery,
   audiences: ReadonlyArray<string>,
   totalCount: number
-) {
-  const limit = Math.min(query.limit, totalCount - query.offset)
-  if (limit <= 0) return []
-  const behind = totalCount - query.offset - limit
+): Effect.Effect<ReadonlyArray<Chat>> => {
+  const { offset: before, reader, sortBy, sortDirection } = query
+  const limit = Math.min(query.limit, totalCount - before)
+  if (limit <= 0) return Effect.succeed([])
+  const behind = totalCount - before - limit
+  const direction = before > behind ? opposite[sortDirection] : sortDirection
+  const offset = Math.min(before, behind)
   const place: Place =
-    query.offset > behind
-      ? { audiences, direction: opposite[query.sortDirection], offset: behind, limit }
-      : { audiences, direction: query.sortDirection, offset: query.offset, limit }
-  const everything = sql.literal("true")
-  if (query.sortBy === "name" || place.offset <= nearby) return yield* chatsOf(sql, query, place, everything)
-  const found = yield* dayOf(sql, query, place)
-  if (Option.isNone(found)) return []
-  const { before, day } = found.value
-  const column = sql.literal(sortColumn[query.sortBy])
-  const condition =
-    place.direction === "asc" ? sql`${column} >= ${day}` : sql`${column} < ${DateTime.toDateUtc(dayAfter(day))}`
-  return yield* chatsOf(sql, query, { ...place, offset: place.offset - before }, condition)
-})
-
-const dayAfter = (day: Date): DateTime.Utc => DateTime.add(DateTime.fromDateUnsafe(day), { days: 1 })
+    sortBy === "name" || offset <= nearby
+      ? { audiences, direction, limit, offset: sql`${offset}::int`, condition: sql`true`, first: sql`` }
+      : farPlace(sql, query, sortBy, { audiences, direction, limit }, offset)
+  return Effect.flatMap(
+    // One chat after the other by its id, whatever the database thinks of how many there are.
+    Query.rows(sql<ChatRow>`
+      ${place.first}
+      SELECT ${columns(sql)}
+      FROM (
+        SELECT key, id FROM (${merged(sql, query, place)}) AS place
+        ORDER BY ${orderBy(sql, direction)} LIMIT ${limit} OFFSET ${place.offset}
+      ) AS page CROSS JOIN LATERAL (
+        SELECT * FROM castellan.chats WHERE organization_id = ${reader.organizationId} AND id = page.id LIMIT 1
+      ) AS chat
+      ORDER BY ${sql.literal(`page.key ${sortDirection}, page.id ${sortDirection}`)}`),
+    (rows) => Effect.forEach(rows, chatOf)
+  )
+}
 
 interface FoundRow {
   readonly total: number
