@@ -146,8 +146,8 @@ export const make = Effect.gen(function* () {
           const changed = SessionUse.after(sandcastle.value, event, now)
           // One that is not running any more is not to be found stale first.
           if (Result.isFailure(changed)) return { answer: sandcastle.value.status._tag !== "Stopped", entries: [] }
-          yield* store.save(changed.success)
-          return { answer: true, entries }
+          const isKept = yield* store.replace(sandcastle.value, changed.success)
+          return { answer: isKept, entries: isKept ? entries : [] }
         })
       )
     if (!(yield* judged(SandcastleEvent.cases.Expire.make({}), []))) return false

@@ -4,6 +4,7 @@
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { Principal } from "../access/Principal.ts"
@@ -30,6 +31,11 @@ export class SandcastleStore extends Context.Service<
     readonly list: (query: SandcastleQuery) => Effect.Effect<Page.Slice<Sandcastle>>
     /** Inserts the sandcastle, or replaces the one of the same id. */
     readonly save: (sandcastle: Sandcastle) => Effect.Effect<void>
+    /**
+     * Replaces a sandcastle that was not used or stopped since it was found. False, and nothing is changed, where it
+     * was: of all servers that find it idle, one stops it.
+     */
+    readonly replace: (found: Sandcastle, next: Sandcastle) => Effect.Effect<boolean>
     /** The sandcastles of every organization that were not stopped and not used since a moment, for the sweep. */
     readonly idleSince: (moment: DateTime.Utc) => Effect.Effect<ReadonlyArray<Sandcastle>>
   }
@@ -57,6 +63,15 @@ export const layerMemory: Layer.Layer<SandcastleStore> = Layer.effect(
           (found) => Page.slice(found, query, ({ createdAt, id }) => ({ at: createdAt, id }))
         ),
       save: (sandcastle) => table.set(sandcastle.id, sandcastle),
+      replace: (found, next) =>
+        table.modify((rows) => {
+          const current = rows.get(found.id)
+          return current !== undefined &&
+            current.organizationId === found.organizationId &&
+            Equal.equals(lastUsedAt(current), lastUsedAt(found))
+            ? [true, [[next.id, next]]]
+            : [false, []]
+        }),
       idleSince: (moment) =>
         table.where((sandcastle) => {
           const used = lastUsedAt(sandcastle)

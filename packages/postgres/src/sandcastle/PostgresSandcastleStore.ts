@@ -6,6 +6,7 @@ import { type SandcastleQuery, SandcastleStore } from "@castellan/core/sandcastl
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import * as AccessColumns from "../access/AccessColumns.ts"
@@ -69,6 +70,16 @@ export const layer: Layer.Layer<SandcastleStore, never, SqlClient> = Layer.effec
             creator_key_id = excluded.creator_key_id, creator_client = excluded.creator_client,
             last_used_at = excluded.last_used_at, created_at = excluded.created_at, document = excluded.document
         `),
+      replace: (found, next) =>
+        Effect.map(
+          Query.row(sql`
+            UPDATE castellan.sandcastles SET last_used_at = ${usedDate(next)}, document = ${document.encode(next)}
+            WHERE ${within(sql, found.organizationId)} AND id = ${found.id}
+              AND last_used_at IS NOT DISTINCT FROM ${usedDate(found)}
+            RETURNING true AS replaced
+          `),
+          Option.isSome
+        ),
       idleSince: (moment) =>
         Query.all(
           document,

@@ -25,7 +25,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<AgentRunStore, E>): vo
       Effect.gen(function* () {
         const store = yield* AgentRunStore
         const principal = yield* Sample.principal(yield* Sample.organizationId)
-        const payload = { order: 7, "ünï 🚀": [null, true, { deep: ["'", '"', "\\"] }], empty: {} }
+        const payload = { order: 7, "ünï 🚀": [null, true, { deep: ["'", '"', "\\", "\u0000 \ud800"] }], empty: {} }
         const run = yield* AutomationSample.agentRun(principal, yield* AutomationSample.agent(principal), { payload })
         const asked = { chatId: yield* Sample.chatId, runId: yield* Sample.runId }
         const [startedAt, endedAt] = [at("2030-01-01T00:00:00.001Z"), at("2030-01-01T00:00:01.999Z")]

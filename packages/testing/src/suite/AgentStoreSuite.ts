@@ -44,7 +44,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<AgentStore, E>): void 
       Effect.gen(function* () {
         const store = yield* AgentStore
         const maker = yield* newReader
-        const plain = yield* AutomationSample.agent(maker, { connectorIds: [3, 1] })
+        const plain = yield* AutomationSample.agent(maker, { name: "Triage \u0000 \ud800", connectorIds: [3, 1] })
         const agent = new Agent({ ...plain, model: ModelId.make("scripted/model-1") })
         yield* store.save(agent)
         assertSame(yield* store.get(agent.organizationId, agent.id), Option.some(agent))

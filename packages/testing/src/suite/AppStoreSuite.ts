@@ -35,7 +35,12 @@ export const suite = <E>(name: string, layer: Layer.Layer<AppStore, E>): void =>
         const app = yield* AutomationSample.app(maker, assets)
         yield* store.save(app)
         assertSame(yield* store.get(app.organizationId, app.id), Option.some(app))
-        const changed = new App({ ...app, name: "Ünï 🚀", assets: assets.toReversed(), access: Sample.everyone })
+        const changed = new App({
+          ...app,
+          name: "Ünï 🚀 \u0000 \ud800",
+          assets: assets.toReversed(),
+          access: Sample.everyone
+        })
         yield* store.save(changed)
         assertSame(yield* store.get(app.organizationId, app.id), Option.some(changed))
         const elsewhere = yield* Sample.organizationId

@@ -72,6 +72,24 @@ export const suite = <E>(name: string, layer: Layer.Layer<PlaybookStore, E>): vo
       })
     )
 
+    it.effect("keeps any text as it is, also one that is not whole, and finds the playbook by the rest of it", () =>
+      Effect.gen(function* () {
+        const store = yield* PlaybookStore
+        const reader = yield* newReader
+        const configuration = { name: "a\u0000B \ud800", prompt: '\udc00 "x"\\n\n\u0000' }
+        const playbook = yield* kept(reader, { configuration })
+        assertSame(yield* store.get(reader.organizationId, playbook.id), Option.some(playbook))
+        for (const searchTerm of ["b", "\u0000b", '"X"', "\\N"]) {
+          assert.deepStrictEqual(
+            yield* listed(reader, { searchTerm }),
+            { ids: [playbook.id], totalCount: 1 },
+            searchTerm
+          )
+        }
+        assert.deepStrictEqual(yield* listed(reader, { searchTerm: "x\n" }), { ids: [], totalCount: 0 })
+      })
+    )
+
     it.effect("has nothing for another organization", () =>
       Effect.gen(function* () {
         const store = yield* PlaybookStore

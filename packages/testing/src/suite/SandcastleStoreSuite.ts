@@ -3,7 +3,7 @@
  */
 import type { Principal } from "@castellan/core/access/Principal"
 import type { Position } from "@castellan/core/page/Page"
-import { type Sandcastle, SandcastleStatus } from "@castellan/core/sandcastle/Sandcastle"
+import { Sandcastle, SandcastleStatus } from "@castellan/core/sandcastle/Sandcastle"
 import { type SandcastleQuery, SandcastleStore } from "@castellan/core/sandcastle/SandcastleStore"
 import { assert, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
@@ -99,6 +99,31 @@ export const suite = <E>(name: string, layer: Layer.Layer<SandcastleStore, E>): 
           (a, b) => DateTime.toEpochMillis(b.createdAt) - DateTime.toEpochMillis(a.createdAt) || (a.id < b.id ? 1 : -1)
         )
         assert.deepStrictEqual(seen, ids(expected))
+      })
+    )
+
+    it.effect("is stopped by one of those that found it idle, and by none where it was used since", () =>
+      Effect.gen(function* () {
+        const store = yield* SandcastleStore
+        const maker = yield* newMaker
+        const idle = yield* sandcastle(maker, { status: Stale.make(used(noon)) })
+        assert.isFalse(yield* store.replace(idle, new Sandcastle({ ...idle, status: stopped })))
+        assertSame(yield* store.get(maker.organizationId, idle.id), Option.none())
+        yield* kept(idle)
+        const late = new Sandcastle({ ...idle, status: Running.make(used(at("2030-05-05T12:00:00.001Z"))) })
+        assert.isTrue(yield* store.replace(idle, late))
+        assert.isFalse(yield* store.replace(idle, new Sandcastle({ ...idle, status: stopped })))
+        assertSame(yield* store.get(maker.organizationId, idle.id), Option.some(late))
+        const elsewhere = new Sandcastle({ ...late, organizationId: (yield* newMaker).organizationId })
+        assert.isFalse(yield* store.replace(elsewhere, new Sandcastle({ ...elsewhere, status: stopped })))
+        const ended = new Sandcastle({ ...late, status: stopped })
+        const won = yield* Effect.all(
+          Array.from({ length: 8 }, () => store.replace(late, ended)),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(won.filter((one) => one).length, 1)
+        assertSame(yield* store.get(maker.organizationId, idle.id), Option.some(ended))
+        assert.isTrue(yield* store.replace(ended, late))
       })
     )
 
