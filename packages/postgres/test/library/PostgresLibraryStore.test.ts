@@ -19,14 +19,26 @@ import { databases } from "../support/Databases.ts"
 const one = Layer.fresh(PostgresLibraryStore.layer)
 const other = Layer.fresh(PostgresLibraryStore.layer)
 
-const tree = Result.getOrThrow(
-  TreeEdit.apply(
-    Tree.empty,
-    ["a/b/c", "a/d", "e"].map((path) =>
-      TreeEdit.put(Result.getOrThrow(LibraryPath.parse(path)), Tree.file(blobId(Uint8Array.of(1))))
+const treeOf = (paths: ReadonlyArray<string>): Tree.Tree =>
+  Result.getOrThrow(
+    TreeEdit.apply(
+      Tree.empty,
+      paths.map((path, index) =>
+        TreeEdit.put(
+          Result.getOrThrow(LibraryPath.parse(path)),
+          Tree.file(blobId(Uint8Array.of(index >> 8, index & 255)))
+        )
+      )
     )
   )
-)
+
+const tree = treeOf(["a/b/c", "a/d", "e"])
+
+/** More folders than a statement writes at once, on two levels, some of them alike. */
+const large = treeOf([
+  ...Array.from({ length: 1200 }, (_, index) => `many/${index}/deep/x`),
+  ...Array.from({ length: 30 }, (_, index) => `a/${index % 3}/b/${index}`)
+])
 
 for (const { layer, name } of databases()) {
   const database = PostgresTransaction.layer.pipe(Layer.provideMerge(layer))
@@ -37,18 +49,17 @@ for (const { layer, name } of databases()) {
       it.effect("reads a tree that another server wrote", () =>
         Effect.gen(function* () {
           const organization = yield* Sample.organizationId
-          yield* Effect.provide(
-            LibraryStore.use((store) => store.addTree(organization, tree)),
-            one
-          )
-          const found = yield* Effect.provide(
-            LibraryStore.use((store) => store.tree(organization, tree.id)),
-            other
-          )
-          assert.deepStrictEqual(
-            Array.from(Tree.files(Option.getOrThrow(found)), ([path]) => String(path)),
-            ["a/b/c", "a/d", "e"]
-          )
+          for (const written of [large, tree]) {
+            yield* Effect.provide(
+              LibraryStore.use((store) => store.addTree(organization, written)),
+              one
+            )
+            const found = yield* Effect.provide(
+              LibraryStore.use((store) => store.tree(organization, written.id)),
+              other
+            )
+            assert.deepStrictEqual([...Tree.files(Option.getOrThrow(found))], [...Tree.files(written)])
+          }
         })
       )
 

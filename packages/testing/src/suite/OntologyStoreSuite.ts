@@ -25,8 +25,9 @@ export const suite = <E>(name: string, layer: Layer.Layer<OntologyStore, E>): vo
         const b = { path: "b.malloy", content: "source: b is x\r\n\ttab and 'quote' \\ 🚀\n" }
         const upper = { path: "Z.malloy", content: "" }
         const nested = { path: "a/deep/file.malloy", content: "x".repeat(100_000) }
-        yield* store.replace(organization, [b, upper, nested])
-        assert.deepStrictEqual(yield* store.files(organization), [upper, nested, b])
+        const odd = { path: "c/\u0000.malloy", content: "\u0000 and half of a pair \ud83d" }
+        yield* store.replace(organization, [odd, b, upper, nested])
+        assert.deepStrictEqual(yield* store.files(organization), [upper, nested, b, odd])
       })
     )
 
