@@ -6,65 +6,10 @@ import { SqlClient } from "effect/sql/SqlClient"
 import { applicationRole } from "../../src/database/PostgresDatabase.ts"
 import { acrossOrganizations, entering } from "../../src/database/Tenancy.ts"
 import { databases } from "../support/Databases.ts"
+import { columns, fill, sampleOf } from "../support/SampleRows.ts"
 
 const mine = OrganizationId.make("11111111-1111-4111-8111-111111111111")
 const other = OrganizationId.make("22222222-2222-4222-8222-222222222222")
-
-/** Some value of a type: what has to be unique in the deployment is another for each organization. */
-const sampleOf = (type: string, organizationId: OrganizationId): string => {
-  if (type.endsWith("[]")) return "'{}'"
-  switch (type) {
-    case "uuid":
-    case "text":
-    case "bytea":
-      return `'${organizationId}'`
-    case "boolean":
-      return "true"
-    case "integer":
-    case "bigint":
-    case "smallint":
-    case "double precision":
-    case "numeric":
-      return "1"
-    case "timestamp with time zone":
-      return "'2026-01-01T00:00:00Z'"
-    case "date":
-      return "'2026-01-01'"
-    case "json":
-    case "jsonb":
-      return "'{}'"
-    default:
-      throw new Error(`a row of a column of type ${type} is not made here yet`)
-  }
-}
-
-interface Column {
-  readonly table: string
-  readonly name: string
-  readonly type: string
-}
-
-const columns = Effect.flatMap(
-  SqlClient,
-  (sql) => sql<Column>`
-    SELECT c.relname AS table, a.attname AS name, format_type(a.atttypid, NULL) AS type
-    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-    WHERE c.relnamespace = 'castellan'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> 'migrations'
-      AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND a.attidentity = ''
-      AND a.attname <> 'organization_id'
-    ORDER BY c.relname, a.attnum`
-)
-
-/** One row of every table, of an organization. */
-const fill = Effect.fnUntraced(function* (organizationId: OrganizationId) {
-  const sql = yield* SqlClient
-  for (const [table, of] of Map.groupBy(yield* columns, (column) => column.table)) {
-    const names = of.map(({ name }) => `, "${name}"`).join("")
-    const values = of.map(({ type }) => `, ${sampleOf(type, organizationId)}`).join("")
-    yield* sql`INSERT INTO castellan.${sql(table)} (organization_id${sql.literal(names)})
-      SELECT ${organizationId}::uuid${sql.literal(values)} WHERE ${entering(sql, organizationId)}`
-  }
-})
 
 const tables = Effect.map(columns, (all) => [...new Set(all.map(({ table }) => table))])
 
@@ -72,7 +17,7 @@ const tables = Effect.map(columns, (all) => [...new Set(all.map(({ table }) => t
 const seen = Effect.fnUntraced(function* (table: string, entered: ReturnType<typeof acrossOrganizations>) {
   const sql = yield* SqlClient
   const rows = yield* sql<{ readonly id: string }>`
-    SELECT organization_id AS id FROM castellan.${sql(table)} WHERE ${entered} ORDER BY 1`
+    SELECT DISTINCT organization_id AS id FROM castellan.${sql(table)} WHERE ${entered} ORDER BY 1`
   return rows.map(({ id }) => id)
 })
 
