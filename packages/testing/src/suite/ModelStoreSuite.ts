@@ -60,18 +60,26 @@ export const suite = <E>(name: string, layer: Layer.Layer<ModelStore, E>): void 
       })
     )
 
-    it.effect("gives no number twice, though many ask at once", () =>
+    it.effect("gives no number twice, though many ask at once, and what it answered holds", () =>
       Effect.gen(function* () {
         const organization = yield* Sample.organizationId
         const asked = Array.from({ length: 20 }, (_, index) => [`m${index % 7}`, `m${(index * 3) % 7}-x`])
-        yield* Effect.forEach(
-          asked,
-          (ids) => ModelStore.use((store) => store.numbered(organization, ids.map(served))),
-          { concurrency: "unbounded" }
-        )
+        const answers = yield* Effect.forEach(asked, (ids) => numbers(organization, ...ids), {
+          concurrency: "unbounded"
+        })
         const all = Array.from(new Set(asked.flat()))
         const given = yield* numbers(organization, ...all)
-        assert.strictEqual(new Set(given).size, all.length)
+        assert.deepStrictEqual(
+          given.toSorted((a, b) => a - b),
+          all.map((_, index) => index + 1)
+        )
+        const numberOf = new Map(all.map((id, index) => [id, given[index]]))
+        for (const [index, ids] of asked.entries()) {
+          assert.deepStrictEqual(
+            answers[index],
+            ids.map((id) => numberOf.get(id))
+          )
+        }
       })
     )
   })
