@@ -1,24 +1,22 @@
 /**
- * Runs the standalone server until it is told to stop.
+ * Runs the standalone server until it is told to stop, or one of its commands.
  */
 import { NodeCrypto, NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Effect, Layer } from "effect"
-import * as Server from "./Server.ts"
-import { settings } from "./Settings.ts"
+import { Cause, Effect } from "effect"
+import { CliError, Command } from "effect/cli"
+import { castellan } from "./Commands.ts"
 
 /** A start that fails is told in one line: the operator can mend it, and a stack would not help them. */
 const explained = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.tapCause(self, (cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.void
     const error = Cause.squash(cause)
+    // A line that cannot be read was answered with how to write it.
+    if (CliError.isCliError(error)) return Effect.void
     return Effect.logFatal(error instanceof Error ? error.message : String(error))
   })
 
 NodeRuntime.runMain(
-  settings.pipe(
-    Effect.flatMap((read) => Layer.launch(Server.layer(read))),
-    explained,
-    Effect.provide([NodeServices.layer, NodeCrypto.layer])
-  ),
+  Command.run(castellan, { version: "0.0.0" }).pipe(explained, Effect.provide([NodeServices.layer, NodeCrypto.layer])),
   { disableErrorReporting: true }
 )

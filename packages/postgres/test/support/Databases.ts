@@ -1,9 +1,8 @@
 /**
  * The databases that every store's contract is run against.
  */
-import type { SqlClient } from "effect/sql/SqlClient"
-import type * as PgClient from "@effect/sql-pg/PgClient"
 import type * as Layer from "effect/Layer"
+import type { Connections, DatabaseError } from "../../src/database/PostgresDatabase.ts"
 import * as EmbeddedTestDatabase from "./EmbeddedTestDatabase.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
@@ -12,7 +11,7 @@ export interface Database {
   readonly name: string
   /** Whether it is in the process, with one connection. */
   readonly isEmbedded: boolean
-  readonly layer: Layer.Layer<PgClient.PgClient | SqlClient, unknown>
+  readonly layer: Layer.Layer<Connections, DatabaseError>
 }
 
 /** Every one. */
