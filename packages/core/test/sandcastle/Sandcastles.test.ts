@@ -244,7 +244,11 @@ describe("Sandcastles: their life", () => {
     Effect.gen(function* () {
       const { id, member } = yield* castle
       const elsewhere = yield* Layer.build(
-        SandcastlesModule.layer.pipe(Layer.provide(SandcastleSessions.layer), Layer.fresh)
+        SandcastlesModule.layer.pipe(
+          Layer.provide(SandcastleSessions.layer),
+          Layer.provide(layerUnavailable),
+          Layer.fresh
+        )
       )
       const sweepElsewhere = Effect.flatMap(Effect.provide(Sandcastles, elsewhere), (sandcastles) => sandcastles.sweep)
       yield* Effect.forkChild(as(member)(execute(id, "while True: pass")), { startImmediately: true })

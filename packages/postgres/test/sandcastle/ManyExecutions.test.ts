@@ -38,7 +38,7 @@ const fill = Effect.fnUntraced(function* (sandcastle: Sandcastle, count: number,
       ${sandcastle.id}, moment, moment, ${document.encode(sample)}::json
     FROM generate_series(1, ${count}) AS n,
       LATERAL (SELECT ${DateTime.toDateUtc(until)} - (${count} - n) * interval '1 millisecond') AS made (moment)`
-})
+}, Effect.provide(layerCrypto))
 
 for (const server of TestDatabase.servers()) {
   describe(`Many executions (${server.name})`, () => {
@@ -157,8 +157,11 @@ for (const server of TestDatabase.servers()) {
             Effect.flatMap(Fiber.join(writing), () => Effect.never)
           )
           yield* Fiber.interrupt(writing)
+          // What the writer held at the very end was passed over, for the next purge.
+          const rest = yield* purge
+          assert.isAtMost(rest.executions, 1)
           assert.strictEqual(
-            purged.reduce((sum, { executions }) => sum + executions, 0),
+            [...purged, rest].reduce((sum, { executions }) => sum + executions, 0),
             old
           )
           assert.isAbove(writes, 20)
