@@ -79,8 +79,9 @@ export const layer: Layer.Layer<Playback | Runner, never, ChatStore | RunLog | S
         yield* log.append(run, [done])
       })
 
-      return Context.make(Runner, Runner.of({ start, cancel: () => Effect.succeed(false) })).pipe(
-        Context.add(Playback, Playback.of({ rest }))
-      )
+      return Context.make(
+        Runner,
+        Runner.of({ start, cancel: () => Effect.succeed(false), sweep: Effect.succeed(0) })
+      ).pipe(Context.add(Playback, Playback.of({ rest })))
     })
   )

@@ -25,6 +25,7 @@ import type { LanguageModels } from "./model/LanguageModels.ts"
 import * as Models from "./model/Models.ts"
 import type { OntologyEngine } from "./ontology/OntologyEngine.ts"
 import * as Administration from "./organization/Administration.ts"
+import * as Recovery from "./recovery/Recovery.ts"
 import * as Retention from "./retention/Retention.ts"
 import * as RowPolicies from "./rowpolicy/RowPolicies.ts"
 import * as InProcessRunner from "./run/InProcessRunner.ts"
@@ -52,6 +53,7 @@ export type UseCases =
   | Connectors.Connectors
   | FolderPolicies.FolderPolicies
   | Models.Models
+  | Recovery.Recovery
   | Retention.Retention
   | RowPolicies.RowPolicies
   | Runner
@@ -85,6 +87,11 @@ export interface CastellanOptions extends InProcessRunner.InProcessRunnerOptions
    * calls `Retention.purge` by a clock of its own. Several servers that do it do no harm.
    */
   readonly purges?: boolean
+  /**
+   * Whether runs that servers which have stopped left behind are taken up, at the start and by the clock. They are,
+   * unless a host calls `Recovery.sweep` and `Recovery.resume` by a clock of its own.
+   */
+  readonly recovers?: boolean
   /** What the web is searched with; without it, every search fails. */
   readonly webSearch?: Layer.Layer<WebSearch.WebSearch>
   /** What session tokens are signed with; without it, a secret of this process that ends with it. */
@@ -112,9 +119,14 @@ const sandcastles = ({ sandbox, sweeps = true }: CastellanOptions) =>
 const retention = ({ purges = true }: CastellanOptions) =>
   (purges ? Retention.layerHourly : Layer.empty).pipe(Layer.provideMerge(Retention.layer))
 
+/** What is done for servers that have stopped. */
+const recovery = ({ recovers = true }: CastellanOptions) =>
+  (recovers ? Recovery.layerSweeping : Layer.empty).pipe(Layer.provideMerge(Recovery.layer))
+
 /** Every use case, with runs carried out in this process. */
 export const layer = (options: CastellanOptions = {}): Layer.Layer<UseCases, never, Stores | Ports> =>
-  Automation.layer.pipe(
+  recovery(options).pipe(
+    Layer.provideMerge(Automation.layer),
     Layer.provideMerge(Layer.mergeAll(accesses, ApiKeys.layer, Authentication.layer, Chats.layer, Sessions.layer)),
     Layer.provideMerge(InProcessRunner.layer(options)),
     Layer.provideMerge(Layer.mergeAll(Analyst.layer, sandcastles(options))),

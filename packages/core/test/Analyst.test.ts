@@ -934,32 +934,43 @@ describe("a run belongs to no client", () => {
     }).pipe(Effect.provide(Deployment.layer({ script: [calls("run_sql", allSales), says("Live.")] })))
   )
 
-  it.effect("when the server stops, its runs end as failed: the one at work and the one in the queue", () =>
-    Effect.gen(function* () {
-      const driver = yield* ScriptedDriver
-      yield* driver.hold
-      const runs = yield* Effect.gen(function* () {
-        const admin = yield* newcomer
-        const working = yield* Conversation.ask(admin, "At work?")
-        yield* driver.started(1)
-        return [working, yield* Conversation.ask(admin, "In the queue?")]
-      }).pipe(Effect.provide(Castellan.layer({ concurrency: 1 })))
-      assert.strictEqual((yield* statements)[0]?.outcome, "interrupted")
-      for (const run of runs) {
-        assert.strictEqual((yield* told(run)).last, "done failed: the server stopped before the run ended")
-        assert.strictEqual((yield* keptRun(run)).status._tag, "Failed")
-        const chat = yield* ChatStore.use((store) => store.get(run.organizationId, run.chatId))
-        assert.strictEqual(Option.getOrThrow(chat).activity._tag, "Idle")
-      }
-    }).pipe(
-      Effect.provide(
-        Layer.mergeAll(
-          Stores.layerMemory,
-          Deployment.layerPorts({ script: [calls("run_sql", allSales), says("Done.")] }),
-          Deployment.layerCrypto
+  it.effect(
+    "when the server stops, the run at work ends as failed, and the one in the queue is the next server's",
+    () =>
+      Effect.gen(function* () {
+        const driver = yield* ScriptedDriver
+        yield* driver.hold
+        const [working, waiting] = yield* Effect.gen(function* () {
+          const admin = yield* newcomer
+          const first = yield* Conversation.ask(admin, "At work?")
+          yield* driver.started(1)
+          return [first, yield* Conversation.ask(admin, "In the queue?")] as const
+        }).pipe(Effect.provide(Castellan.layer({ concurrency: 1 })))
+        const activityOf = (run: Run) =>
+          Effect.map(
+            ChatStore.use((store) => store.get(run.organizationId, run.chatId)),
+            (chat) => Option.getOrThrow(chat).activity._tag
+          )
+        assert.strictEqual((yield* statements)[0]?.outcome, "interrupted")
+        assert.strictEqual((yield* told(working)).last, "done failed: the server stopped before the run ended")
+        assert.strictEqual((yield* keptRun(working)).status._tag, "Failed")
+        assert.strictEqual(yield* activityOf(working), "Idle")
+        assert.strictEqual((yield* keptRun(waiting)).status._tag, "Queued")
+        assert.strictEqual(yield* activityOf(waiting), "Running")
+        yield* driver.release
+        yield* Effect.gen(function* () {
+          assert.strictEqual((yield* told(waiting)).last, "done completed")
+        }).pipe(Effect.provide(Castellan.layer({ concurrency: 1 })))
+        assert.strictEqual(yield* activityOf(waiting), "Idle")
+      }).pipe(
+        Effect.provide(
+          Layer.mergeAll(
+            Stores.layerMemory,
+            Deployment.layerPorts({ script: [calls("run_sql", allSales), says("Done.")] }),
+            Deployment.layerCrypto
+          )
         )
       )
-    )
   )
 })
 

@@ -19,9 +19,9 @@ const usage = Usage.layer.pipe(
   )
 )
 
-RunnerSuite.suite("in process", InProcessRunner.layer().pipe(Layer.provide(usage)), stores)
+RunnerSuite.suite("in process", InProcessRunner.layer().pipe(Layer.provide([usage, layerCrypto])), stores)
 RunnerSuite.suite(
   "in process, two at a time",
-  InProcessRunner.layer({ concurrency: 2 }).pipe(Layer.provide(usage)),
+  InProcessRunner.layer({ concurrency: 2 }).pipe(Layer.provide([usage, layerCrypto])),
   stores
 )

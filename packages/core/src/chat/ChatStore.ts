@@ -6,12 +6,16 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as PubSub from "effect/PubSub"
+import * as Stream from "effect/Stream"
 import type { Principal } from "../access/Principal.ts"
 import { Conflict } from "../error/Failure.ts"
 import * as MemoryTable from "../memory/MemoryTable.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
 import type { MemberId } from "../member/Member.ts"
-import type { Run, RunId } from "../run/Run.ts"
+import { isEnded, Run, type RunId } from "../run/Run.ts"
+import * as RunLease from "../run/RunLease.ts"
+import type { LoggedRun } from "../run/RunLog.ts"
 import { Chat, ChatActivity, type ChatId } from "./Chat.ts"
 import { listed } from "./ChatPolicy.ts"
 import type { Feedback } from "./Feedback.ts"
@@ -40,7 +44,10 @@ export interface ChatPage {
 /** A run was asked for while another is in progress. */
 const busy = new Conflict({ message: "a run of this chat is in progress" })
 
-/** Keeps chats, their runs, and what is thought of them. No answer ever holds anything of another organization. */
+/**
+ * Keeps chats, their runs, and what is thought of them. No answer but `renew`, `cancellations` and `abandoned` ever holds
+ * anything of another organization.
+ */
 export class ChatStore extends Context.Service<
   ChatStore,
   {
@@ -65,10 +72,33 @@ export class ChatStore extends Context.Service<
     readonly run: (organizationId: OrganizationId, id: RunId) => Effect.Effect<Option.Option<Run>>
     /** The runs of a chat, oldest first. */
     readonly runs: (organizationId: OrganizationId, chatId: ChatId) => Effect.Effect<ReadonlyArray<Run>>
-    /** Keeps a run that goes on. */
-    readonly saveRun: (run: Run) => Effect.Effect<void>
-    /** Keeps a run that has ended; its chat is then idle, and updated at that moment. */
-    readonly endRun: (run: Run, at: DateTime.Utc) => Effect.Effect<void>
+    /** Keeps a run that goes on. False, and nothing is kept, where its epoch is over: another runner has it. */
+    readonly saveRun: (run: Run) => Effect.Effect<boolean>
+    /**
+     * Keeps a run that has ended; its chat is then idle, and updated at that moment. It may be said again. False, and
+     * nothing is kept, where its epoch is over, or the run has been released.
+     */
+    readonly endRun: (run: Run, at: DateTime.Utc) => Effect.Effect<boolean>
+    /**
+     * Takes up a run that has not been released, and that no other runner has. Of all who try at once, one does; from
+     * then on, writes of earlier epochs are refused.
+     */
+    readonly take: (run: LoggedRun, claim: RunLease.RunClaim) => Effect.Effect<Option.Option<RunLease.TakenRun>>
+    /** Has runs that are carried for longer. Those that are missing in the answer were lost to another runner. */
+    readonly renew: (
+      carried: ReadonlyArray<RunLease.Heartbeat>,
+      until: DateTime.Utc
+    ) => Effect.Effect<ReadonlyArray<RunLease.RenewedRun>>
+    /** Lets anybody take up a run that goes on, at once; nothing where another runner has it. */
+    readonly handOver: (run: RunLease.HeldRun, now: DateTime.Utc) => Effect.Effect<void>
+    /** Lets go of a run that has ended and told so: nobody takes it up again. Nothing where another runner has it. */
+    readonly release: (run: RunLease.HeldRun) => Effect.Effect<void>
+    /** Asks whoever carries a run, or takes it up, to stop it. False where it has ended, or never was. */
+    readonly requestCancel: (run: LoggedRun) => Effect.Effect<boolean>
+    /** The runs of every organization that are asked to stop from now on; a hint, which may be lost. It never ends. */
+    readonly cancellations: Stream.Stream<RunId>
+    /** The runs of every organization that nobody has at a moment, and that were not released; the oldest first. */
+    readonly abandoned: (now: DateTime.Utc, limit: number) => Effect.Effect<ReadonlyArray<Run>>
   }
 >()("@castellan/core/chat/ChatStore") {}
 
@@ -104,13 +134,44 @@ const running = (chat: Chat, run: Run): Chat =>
     updatedAt: run.createdAt
   })
 
+/** A run with who carries it, until it is released. */
+interface KeptRun {
+  readonly run: Run
+  readonly lease: RunLease.RunLease | undefined
+}
+
+/** The run as whoever takes it up finds it. */
+const taken = ({ run }: KeptRun, { epoch, isCancelled, usage }: RunLease.RunLease): RunLease.TakenRun => ({
+  run: new Run({ ...run, epoch, usage: isEnded(run) ? run.usage : usage }),
+  isCancelled
+})
+
 /** Keeps chats and their runs in memory. */
 export const layerMemory: Layer.Layer<ChatStore> = Layer.effect(
   ChatStore,
   Effect.gen(function* () {
     const chats = yield* MemoryTable.make<ChatId, Chat>()
-    const runs = yield* MemoryTable.make<RunId, Run>()
+    const runs = yield* MemoryTable.make<RunId, KeptRun>()
+    const cancelled = yield* PubSub.unbounded<RunId>()
     const opinions = yield* MemoryTable.make<`${ChatId}/${MemberId}`, Feedback>()
+
+    /** Changes a run that has not been released, of its organization; `refused` where there is none, or no change. */
+    const change = <A>(
+      { id, organizationId }: LoggedRun,
+      refused: A,
+      next: (kept: KeptRun, lease: RunLease.RunLease) => readonly [A, KeptRun] | undefined
+    ): Effect.Effect<A> =>
+      runs.modify((rows) => {
+        const kept = rows.get(id)
+        const changed =
+          kept?.lease === undefined || kept.run.organizationId !== organizationId ? undefined : next(kept, kept.lease)
+        return changed === undefined ? [refused, []] : [changed[0], [[id, changed[1]]]]
+      })
+
+    /** Keeps a run, where its epoch is not over. */
+    const keep = (run: Run) =>
+      change(run, false, (_, lease) => (lease.epoch === run.epoch ? [true, { run, lease }] : undefined))
+
     return ChatStore.of({
       get: (organizationId, id) =>
         Effect.map(
@@ -125,7 +186,11 @@ export const layerMemory: Layer.Layer<ChatStore> = Layer.effect(
             totalCount: found.length
           })
         ),
-      open: (chat, run) => Effect.andThen(runs.set(run.id, run), chats.set(chat.id, running(chat, run))),
+      open: (chat, run) =>
+        Effect.andThen(
+          runs.set(run.id, { run, lease: RunLease.unstarted(run) }),
+          chats.set(chat.id, running(chat, run))
+        ),
       ask: (run) =>
         Effect.gen(function* () {
           const started = yield* chats.modify((rows) => {
@@ -136,7 +201,7 @@ export const layerMemory: Layer.Layer<ChatStore> = Layer.effect(
             return [true, [[chat.id, running(chat, run)]]]
           })
           if (!started) return yield* busy
-          yield* runs.set(run.id, run)
+          yield* runs.set(run.id, { run, lease: RunLease.unstarted(run) })
         }),
       save: (chat) =>
         chats.modify((rows) => {
@@ -148,7 +213,7 @@ export const layerMemory: Layer.Layer<ChatStore> = Layer.effect(
       remove: Effect.fnUntraced(function* (organizationId, id) {
         const chat = yield* chats.get(id)
         if (Option.isNone(chat) || chat.value.organizationId !== organizationId) return
-        for (const run of yield* runs.where((one) => one.chatId === id)) yield* runs.remove(run.id)
+        for (const { run } of yield* runs.where((one) => one.run.chatId === id)) yield* runs.remove(run.id)
         for (const one of yield* opinions.where(({ chatId }) => chatId === id)) {
           yield* opinions.remove(`${id}/${one.memberId}`)
         }
@@ -161,25 +226,75 @@ export const layerMemory: Layer.Layer<ChatStore> = Layer.effect(
           (found) => found.toSorted((a, b) => (a.memberId < b.memberId ? -1 : 1))
         ),
       run: (organizationId, id) =>
-        Effect.map(
-          runs.get(id),
-          Option.filter((run) => run.organizationId === organizationId)
+        Effect.map(runs.get(id), (kept) =>
+          Option.filter(
+            Option.map(kept, ({ run }) => run),
+            (run) => run.organizationId === organizationId
+          )
         ),
       runs: (organizationId, chatId) =>
-        runs.where((run) => run.organizationId === organizationId && run.chatId === chatId),
-      saveRun: (run) => runs.set(run.id, run),
+        Effect.map(
+          runs.where(({ run }) => run.organizationId === organizationId && run.chatId === chatId),
+          (found) => found.map(({ run }) => run)
+        ),
+      saveRun: keep,
       endRun: (run, at) =>
-        Effect.andThen(
-          runs.set(run.id, run),
+        Effect.tap(keep(run), (kept) =>
           chats.modify((rows) => {
             const chat = rows.get(run.chatId)
-            return chat === undefined || chat.activity._tag !== "Running" || chat.activity.runId !== run.id
+            return !kept || chat?.activity._tag !== "Running" || chat.activity.runId !== run.id
               ? [undefined, []]
               : [
                   undefined,
                   [[chat.id, new Chat({ ...chat, activity: ChatActivity.cases.Idle.make({}), updatedAt: at })]]
                 ]
           })
+        ),
+      take: (run, claim) =>
+        change(run, Option.none<RunLease.TakenRun>(), (kept, lease) =>
+          Option.getOrUndefined(
+            Option.map(RunLease.take(lease, claim), (next) => [
+              Option.some(taken(kept, next)),
+              { run: kept.run, lease: next }
+            ])
+          )
+        ),
+      renew: (carried, until) =>
+        Effect.map(
+          Effect.forEach(carried, (beat) =>
+            change(beat, [], (kept, lease): readonly [ReadonlyArray<RunLease.RenewedRun>, KeptRun] | undefined =>
+              lease.epoch === beat.epoch
+                ? [
+                    [{ id: beat.id, isCancelled: lease.isCancelled }],
+                    { run: kept.run, lease: { ...lease, until, usage: beat.usage } }
+                  ]
+                : undefined
+            )
+          ),
+          (renewed) => renewed.flat()
+        ),
+      handOver: (run, now) =>
+        change(run, undefined, (kept, lease) =>
+          lease.epoch === run.epoch
+            ? [undefined, { run: kept.run, lease: { ...lease, runnerId: undefined, until: now } }]
+            : undefined
+        ),
+      release: (run) =>
+        change(run, undefined, (kept, lease) =>
+          lease.epoch === run.epoch ? [undefined, { run: kept.run, lease: undefined }] : undefined
+        ),
+      requestCancel: (run) =>
+        Effect.tap(
+          change(run, false, (kept, lease) =>
+            isEnded(kept.run) ? undefined : [true, { run: kept.run, lease: { ...lease, isCancelled: true } }]
+          ),
+          (asked) => (asked ? PubSub.publish(cancelled, run.id) : Effect.void)
+        ),
+      cancellations: Stream.fromPubSub(cancelled),
+      abandoned: (now, limit) =>
+        Effect.map(
+          runs.where(({ lease }) => lease !== undefined && RunLease.isOver(lease, now)),
+          (found) => found.slice(0, limit).map(({ run }) => run)
         )
     })
   })

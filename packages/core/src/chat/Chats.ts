@@ -249,7 +249,7 @@ export const layer: Layer.Layer<
         const { runId } = chat.activity
         // What was stopped is on the record, also when the caller leaves.
         return yield* Effect.uninterruptible(
-          Effect.tap(runner.cancel(runId), (cancelled) =>
+          Effect.tap(runner.cancel({ id: runId, organizationId: chat.organizationId }), (cancelled) =>
             cancelled
               ? useCase.run(attempt, () =>
                   Effect.succeed({

@@ -122,7 +122,7 @@ export const layer: Layer.Layer<
         duration: Duration.max(Duration.subtract(limits.timeout, passed), shortestWait),
         orElse: () =>
           Effect.andThen(
-            runner.cancel(asked.runId),
+            runner.cancel({ id: asked.runId, organizationId: run.organizationId }),
             Effect.fail(
               new TimedOut({
                 message: `the run went past its time limit of ${Duration.format(limits.timeout)}`

@@ -3,6 +3,7 @@
  *
  * Source: architecture.md §3; decisions.md §4.
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Principal } from "../access/Principal.ts"
 import { CellId } from "../chat/Cell.ts"
@@ -65,6 +66,14 @@ export class Run extends Schema.Class<Run>("@castellan/core/run/Run")({
   isContinuation: Schema.Boolean,
   status: RunStatus,
   usage: RunUsage,
+  /**
+   * How often it had been taken up when this was read or written: what a runner that has lost the run to another still
+   * writes names an epoch that is over, and is refused (`RunLease`).
+   */
+  epoch: Schema.Int.pipe(
+    Schema.withDecodingDefaultTypeKey(Effect.succeed(0)),
+    Schema.withConstructorDefault(Effect.succeed(0))
+  ),
   createdAt: Schema.DateTimeUtc
 }) {}
 

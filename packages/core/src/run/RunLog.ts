@@ -17,17 +17,22 @@ import { type RunEvent, RunLogEntry } from "./RunEvent.ts"
 /** Whose log: the run, named with its organization. A run is one itself. */
 export type LoggedRun = Pick<Run, "id" | "organizationId">
 
+/** A run whose log is written: with the epoch of whoever writes it; 0 unless given. */
+export type WrittenRun = LoggedRun & Partial<Pick<Run, "epoch">>
+
 /** Keeps the events of runs. No answer ever holds anything of another organization. */
 export class RunLog extends Context.Service<
   RunLog,
   {
     /**
      * Appends events in order. They are kept when this is done. Once a run's log has its `Done`, nothing more is
-     * appended: the events are dropped, so that a straggler cannot follow the end.
+     * appended: the events are dropped, so that a straggler cannot follow the end. Once somebody has appended in an
+     * epoch, be it nothing, what is appended in an earlier one is dropped as well: who took a run up from a runner that
+     * was not heard of any more has its log to itself.
      *
      * What is appended is seen by others at once, so it is no part of a transaction: it is not for use within one.
      */
-    readonly append: (run: LoggedRun, events: ReadonlyArray<RunEvent>) => Effect.Effect<void>
+    readonly append: (run: WrittenRun, events: ReadonlyArray<RunEvent>) => Effect.Effect<void>
     /** The entries after a sequence number (0: from the start), as far as they are there. */
     readonly read: (run: LoggedRun, after: number) => Effect.Effect<ReadonlyArray<RunLogEntry>>
     /**
@@ -48,6 +53,8 @@ const keyOf = (run: LoggedRun): Key => `${run.organizationId}/${run.id}`
 interface MemoryLog {
   readonly entries: Array<RunLogEntry>
   ended: boolean
+  /** The latest epoch that was appended in. */
+  epoch: number
   /** Completed, and replaced, by the next append. */
   grown: Deferred.Deferred<void>
 }
@@ -59,14 +66,17 @@ export const layerMemory: Layer.Layer<RunLog> = Layer.sync(RunLog, () => {
   const logOf = (run: LoggedRun): MemoryLog => {
     const found = logs.get(keyOf(run))
     if (found !== undefined) return found
-    const log: MemoryLog = { entries: [], ended: false, grown: Deferred.makeUnsafe() }
+    const log: MemoryLog = { entries: [], ended: false, epoch: 0, grown: Deferred.makeUnsafe() }
     logs.set(keyOf(run), log)
     return log
   }
 
-  const append = (run: LoggedRun, events: ReadonlyArray<RunEvent>) =>
+  const append = (run: WrittenRun, events: ReadonlyArray<RunEvent>) =>
     Effect.suspend(() => {
       const log = logOf(run)
+      const { epoch = 0 } = run
+      if (epoch < log.epoch) return Effect.void
+      log.epoch = epoch
       const before = log.entries.length
       for (const event of events) {
         if (log.ended) break

@@ -11,6 +11,7 @@ import { migration as playbooks } from "./internal/0007_playbooks.ts"
 import { migration as agents } from "./internal/0008_agents.ts"
 import { migration as sandcastles } from "./internal/0009_sandcastles.ts"
 import { migration as requests } from "./internal/0010_requests.ts"
+import { migration as leases } from "./internal/0011_leases.ts"
 import type { Migration } from "./Migration.ts"
 
 /** The steps. */
@@ -24,5 +25,6 @@ export const migrations: ReadonlyArray<Migration> = [
   playbooks,
   agents,
   sandcastles,
-  requests
+  requests,
+  leases
 ]

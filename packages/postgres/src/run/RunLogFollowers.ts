@@ -170,6 +170,7 @@ export const make: (
 
     const receive = (notification: RunNotification): Effect.Effect<void> => {
       if (notification._tag === "Listening") return poll
+      if (notification._tag === "Cancelled") return Effect.void
       for (const { key, length } of notification.logs) feeds.get(key)?.grow(length)
       return Effect.void
     }

@@ -4,7 +4,7 @@
  * little more than one. Nothing waits for a clock.
  */
 import type { RunEvent } from "@castellan/core/run/RunEvent"
-import type { LoggedRun } from "@castellan/core/run/RunLog"
+import type { LoggedRun, WrittenRun } from "@castellan/core/run/RunLog"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -21,15 +21,16 @@ import { channel, keyOf, runsPerNotification } from "./RunNotifications.ts"
 
 /** One append, as it waits. */
 interface Append {
-  readonly run: LoggedRun
+  readonly run: WrittenRun
   readonly events: ReadonlyArray<RunEvent>
   readonly texts: ReadonlyArray<string>
   readonly kept: Deferred.Deferred<void>
 }
 
-/** All that is appended to one run by one statement. */
+/** All that is appended to one run by one statement: what is of an earlier epoch is none of it. */
 interface Addition {
   readonly run: LoggedRun
+  readonly epoch: number
   readonly events: Array<RunEvent>
   readonly texts: Array<string>
 }
@@ -44,7 +45,7 @@ interface LengthRow {
 /** Appends to the logs of runs. */
 export interface RunLogWriter {
   /** Appends events; they are kept when this is done. */
-  readonly append: (run: LoggedRun, events: ReadonlyArray<RunEvent>) => Effect.Effect<void>
+  readonly append: (run: WrittenRun, events: ReadonlyArray<RunEvent>) => Effect.Effect<void>
 }
 
 const isDone = (one: RunEvent): boolean => one._tag === "Done"
@@ -54,7 +55,10 @@ const additionsOf = (appends: ReadonlyArray<Append>): ReadonlyArray<Addition> =>
   const additions = new Map<string, Addition>()
   for (const { events, run, texts } of appends) {
     const key = keyOf(run.organizationId, run.id)
-    const addition = additions.get(key) ?? { run, events: [], texts: [] }
+    const { epoch = 0 } = run
+    const before = additions.get(key)
+    if (before !== undefined && epoch < before.epoch) continue
+    const addition = before?.epoch === epoch ? before : { run, epoch, events: [], texts: [] }
     additions.set(key, addition)
     if (addition.events.some(isDone)) continue
     const end = events.findIndex(isDone)
@@ -76,8 +80,8 @@ export const make: (followers: RunLogFollowers) => Effect.Effect<RunLogWriter, n
     const waiting = yield* Queue.unbounded<Append>()
 
     /**
-     * Keeps additions. The head of a log gives out its numbers, one statement after the other, and none once the log has
-     * ended. The statement is about several organizations, each of whose rows says whose it is.
+     * Keeps additions. The head of a log gives out its numbers, one statement after the other, none once the log has
+     * ended, and none in an epoch that is over. The statement is about several organizations, each of whose rows says whose it is.
      */
     const keep = Effect.fnUntraced(function* (additions: ReadonlyArray<Addition>) {
       const rows = yield* sql<LengthRow>`
@@ -85,16 +89,17 @@ export const make: (followers: RunLogFollowers) => Effect.Effect<RunLogWriter, n
           SELECT * FROM unnest(
             ${uuidArray(additions.map(({ run }) => run.organizationId))}::uuid[],
             ${uuidArray(additions.map(({ run }) => run.id))}::uuid[],
+            ${intArray(additions.map(({ epoch }) => epoch))}::int[],
             ${intArray(additions.map(({ events }) => events.length))}::int[],
             ${boolArray(additions.map(({ events }) => events.some(isDone)))}::boolean[]
-          ) WITH ORDINALITY AS addition (organization_id, run_id, events, is_end, number)
+          ) WITH ORDINALITY AS addition (organization_id, run_id, epoch, events, is_end, number)
           WHERE ${acrossOrganizations(sql)}
         ), head AS (
-          INSERT INTO castellan.run_logs AS log (organization_id, run_id, length, is_ended)
-          SELECT organization_id, run_id, events, is_end FROM addition ORDER BY number
+          INSERT INTO castellan.run_logs AS log (organization_id, run_id, epoch, length, is_ended)
+          SELECT organization_id, run_id, epoch, events, is_end FROM addition ORDER BY number
           ON CONFLICT (organization_id, run_id) DO UPDATE
-            SET length = log.length + excluded.length, is_ended = excluded.is_ended
-            WHERE NOT log.is_ended
+            SET epoch = excluded.epoch, length = log.length + excluded.length, is_ended = excluded.is_ended
+            WHERE NOT log.is_ended AND log.epoch <= excluded.epoch
           RETURNING organization_id, run_id, length
         ), grown AS (
           SELECT addition.*, head.length FROM head JOIN addition USING (organization_id, run_id)
@@ -161,7 +166,8 @@ export const make: (followers: RunLogFollowers) => Effect.Effect<RunLogWriter, n
     return {
       append: (run, events) =>
         Effect.gen(function* () {
-          if (events.length === 0) return
+          // Nothing, in a later epoch, is something: it keeps the earlier ones out.
+          if (events.length === 0 && (run.epoch ?? 0) === 0) return
           const outer = yield* Effect.serviceOption(sql.transactionService)
           if (outer._tag === "Some") {
             return yield* Effect.die(new Error("events of runs are not appended within a transaction"))

@@ -115,7 +115,7 @@ export const suite = <E, E2>(
         const analyst = yield* ScriptedAnalyst
         const run = yield* started(questions.wait)
         yield* analyst.speaking(run.id)
-        assert.isTrue(yield* Runner.use((runner) => runner.cancel(run.id)))
+        assert.isTrue(yield* Runner.use((runner) => runner.cancel(run)))
         assert.include(yield* analyst.stopped, run.id)
         const ended = yield* kept(run)
         assert.strictEqual(ended.status._tag, "Cancelled")
@@ -131,9 +131,9 @@ export const suite = <E, E2>(
         const one = yield* started(questions.wait)
         const other = yield* started(questions.wait)
         yield* Effect.all([analyst.speaking(one.id), analyst.speaking(other.id)])
-        yield* Runner.use((runner) => runner.cancel(one.id))
+        yield* Runner.use((runner) => runner.cancel(one))
         assert.strictEqual((yield* kept(other)).status._tag, "Running")
-        assert.isTrue(yield* Runner.use((runner) => runner.cancel(other.id)))
+        assert.isTrue(yield* Runner.use((runner) => runner.cancel(other)))
       })
     )
 
@@ -141,11 +141,11 @@ export const suite = <E, E2>(
       Effect.gen(function* () {
         const run = yield* started(questions.answer)
         yield* Conversation.events(run)
-        assert.isFalse(yield* Runner.use((runner) => runner.cancel(run.id)))
+        assert.isFalse(yield* Runner.use((runner) => runner.cancel(run)))
         assert.isFalse(
           yield* Runner.use(
             Effect.fnUntraced(function* (runner) {
-              return yield* runner.cancel(yield* Sample.runId)
+              return yield* runner.cancel({ id: yield* Sample.runId, organizationId: run.organizationId })
             })
           )
         )
@@ -158,7 +158,7 @@ export const suite = <E, E2>(
         const run = yield* started(questions.wait)
         yield* ScriptedAnalyst.use((analyst) => analyst.speaking(run.id))
         const cancel = Effect.andThen(
-          Runner.use((runner) => runner.cancel(run.id)),
+          Runner.use((runner) => runner.cancel(run)),
           Effect.map(kept(run), (ended) => ended.status._tag)
         )
         const states = yield* Effect.all(
@@ -181,7 +181,7 @@ export const suite = <E, E2>(
         yield* Effect.forEach([run, run, run], runner.start, { concurrency: "unbounded" })
         yield* ScriptedAnalyst.use((analyst) => analyst.speaking(run.id))
         yield* runner.start(run)
-        yield* runner.cancel(run.id)
+        yield* runner.cancel(run)
         yield* runner.start(run)
         yield* Effect.repeat(Effect.yieldNow, { times: 50 })
         assert.strictEqual(yield* beginnings(run), 1)
