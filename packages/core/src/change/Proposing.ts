@@ -81,8 +81,11 @@ const isTitle = Schema.is(ChangeTitle)
 const isNumber = Schema.is(ChangeNumber)
 const isCommit = Schema.is(CommitId)
 
+/** What a proposal says in words. */
+type Words = Pick<Proposal, "title" | "description">
+
 /** The title of a proposal, where it has one. */
-const titleOf = ({ title }: Proposal): Result.Result<ChangeTitle | undefined, InvalidRequest> =>
+const titleOf = ({ title }: Words): Result.Result<ChangeTitle | undefined, InvalidRequest> =>
   title === undefined || isTitle(title)
     ? Result.succeed(title)
     : Result.fail(invalid("title: must be one line of 1 to 50 characters, without control characters"))
@@ -90,12 +93,20 @@ const titleOf = ({ title }: Proposal): Result.Result<ChangeTitle | undefined, In
 /** What a new change says in words. */
 const firstWords = (
   title: ChangeTitle | undefined,
-  { description }: Proposal
+  { description }: Words
 ): Result.Result<Pick<Change, "title" | "description">, InvalidRequest> => {
   if (title === undefined) return Result.fail(invalid("title: is required for a new change"))
   if (description === undefined) return Result.fail(invalid("description: is required for a new change"))
   return Result.succeed({ title, description })
 }
+
+/** What a proposal's words alone make impossible, whatever is there and whoever files it. */
+export const shapeOf = (proposal: Words & Pick<Proposal, "changeNumber">): Result.Result<void, InvalidRequest> =>
+  Result.flatMap(titleOf(proposal), (title) =>
+    proposal.changeNumber === undefined
+      ? Result.map(firstWords(title, proposal), () => undefined)
+      : Result.succeed(undefined)
+  )
 
 const leftovers = {
   RejectFile: "is a reject file: take what is needed of it, and delete it",

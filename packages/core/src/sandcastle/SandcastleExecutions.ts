@@ -109,7 +109,7 @@ export const make = Effect.gen(function* () {
 
   /**
    * Runs something in a session. `work` says how it ended as soon as it knows, so that it is recorded also when what
-   * comes after it fails.
+   * comes after it fails. What `permit` denies is not run at all.
    */
   const recorded = <A, E, R>(
     id: SandcastleId,
@@ -119,13 +119,15 @@ export const make = Effect.gen(function* () {
       execution: Execution,
       ended: (ending: Ending) => Effect.Effect<void>,
       principal: Principal
-    ) => Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E, R>,
+    permit?: SessionUse.How["permit"]
   ): Effect.Effect<A, SessionUse.Told<E>, R | CurrentPrincipal> =>
     Effect.gen(function* () {
       const begun = yield* Ref.make(Option.none<Execution>())
       const how: SessionUse.How = {
         action: "execute",
         needs: "execute",
+        ...(permit === undefined ? {} : { permit }),
         record: Effect.fnUntraced(function* (principal) {
           const execution = new Execution({
             id: yield* nextId,

@@ -5,9 +5,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { enforce } from "../access/Decision.ts"
+import { requires } from "../access/PermissionPolicy.ts"
 import type { AuditEntry } from "../audit/AuditEvent.ts"
 import { Changes } from "../change/Changes.ts"
-import type { Proposal } from "../change/Proposing.ts"
+import * as Proposing from "../change/Proposing.ts"
 import { InvalidRequest } from "../error/Failure.ts"
 import * as LibraryPath from "../library/LibraryPath.ts"
 import { type UnifiedDiff, unifiedDiff } from "../library/UnifiedDiff.ts"
@@ -42,7 +44,7 @@ export interface LibraryDiff extends UnifiedDiff {
 }
 
 /** What is said of a change that is made of the edits in a session. */
-export type LibraryProposal = Omit<Proposal, "base" | "chatId" | "staged">
+export type LibraryProposal = Omit<Proposing.Proposal, "base" | "chatId" | "staged">
 
 const parsed = (text: string, field?: string) => Effect.fromResult(SandboxPath.parse(text, field))
 
@@ -71,12 +73,19 @@ export const make = Effect.gen(function* () {
   const changes = yield* Changes
   const limits = yield* SandcastleLimits
 
+  /** Whoever may not propose anything is told so before the session is used for it. */
+  const filing: SessionUse.How = {
+    action: "read",
+    needs: "read",
+    permit: (principal) => enforce(requires(principal, "library:propose"))
+  }
+
   const recorded = (entry: AuditEntry) => () => Effect.succeed([entry])
 
-  const staged = (id: SandcastleId) =>
+  const staged = (id: SandcastleId, how: SessionUse.How = { action: "read", needs: "read" }) =>
     sessions.use(
       id,
-      { action: "read", needs: "read" },
+      how,
       Effect.fnUntraced(function* (session, sandcastle) {
         const { before, contents, files } = yield* staging.mounted(sandcastle.organizationId, sandcastle.library)
         return {
@@ -139,7 +148,7 @@ export const make = Effect.gen(function* () {
     }),
 
     /** What was done to the library in the session since it was mounted: what a change of the library is made from. */
-    stagedLibrary: Effect.fn("Sandcastles.stagedLibrary")(staged),
+    stagedLibrary: Effect.fn("Sandcastles.stagedLibrary")((id: SandcastleId) => staged(id)),
 
     /** What was done to the library in the session, to show it. */
     libraryDiff: Effect.fn("Sandcastles.libraryDiff")(function* (id: SandcastleId) {
@@ -156,7 +165,8 @@ export const make = Effect.gen(function* () {
       id: SandcastleId,
       proposal: LibraryProposal
     ) {
-      const { mount, proposal: edits, chatId } = yield* staged(id)
+      yield* Effect.fromResult(Proposing.shapeOf(proposal))
+      const { mount, proposal: edits, chatId } = yield* staged(id, filing)
       const proposed = yield* changes.propose({
         ...proposal,
         ...(mount === undefined ? {} : { base: mount.commit }),

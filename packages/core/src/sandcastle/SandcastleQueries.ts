@@ -180,7 +180,9 @@ export const make = Effect.gen(function* () {
             truncated: table.truncated
           }
           return answer
-        })
+        }),
+        // A connector that the caller may not query is refused before there is an execution of it.
+        (caller) => Effect.asVoid(connectorOf(caller, request.connectorId))
       )
     })
   }

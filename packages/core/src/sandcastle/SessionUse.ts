@@ -66,6 +66,8 @@ export interface How {
   readonly action: AuditAction
   /** `read` for whatever leaves the session and its files as they are. */
   readonly needs: Exclude<SandcastleAction, "stop">
+  /** What else the principal must be permitted, beside the use of the sandcastle: asked before anything is changed. */
+  readonly permit?: (principal: Principal) => Effect.Effect<void, PermissionDenied | NotFound>
   /** What goes on the record with it, in the same transaction. */
   readonly record?: (principal: Principal) => Effect.Effect<ReadonlyArray<AuditEntry>>
 }
@@ -133,6 +135,7 @@ export const make = Effect.gen(function* () {
         attempt,
         Effect.fnUntraced(function* () {
           const found = yield* load(principal, id, how.needs)
+          if (how.permit !== undefined) yield* how.permit(principal)
           // A session that answers again is found; one that is not here cannot be used.
           const answering =
             found.status._tag === "Unknown" && isOpen
