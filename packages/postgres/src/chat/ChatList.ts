@@ -32,26 +32,23 @@ interface AudienceRow {
 /** Changes of a count that are left as they are; more are added up, so that a list does not do so each time. */
 const changesLeft = 64
 
-/** Ranges that one statement merges as they are: its text is the same for every number of them up to a step. */
-const steps = [1, 2, 4, 8]
-
-/** What no audience is called. */
-const noAudience = "00000000-0000-0000-0000-000000000000"
-
 const sortColumn = { name: "name", created_at: "created_at", updated_at: "updated_at" } as const
 
 /** Adds up the changes of counts. Who changes one meanwhile is not held up, and is added up the next time. */
 const addUp = (sql: SqlClient, organizationId: OrganizationId, audienceId: string): Effect.Effect<void> =>
   Query.run(sql`
-    WITH change AS (
-      DELETE FROM castellan.chat_tallies WHERE ${within(sql, organizationId)} AND audience_id = ${audienceId}
-        AND id IN (
-          SELECT id FROM castellan.chat_tallies
-          WHERE ${within(sql, organizationId)} AND audience_id = ${audienceId} AND (kind, day) IN (
-            SELECT kind, day FROM castellan.chat_tallies
-            WHERE ${within(sql, organizationId)} AND audience_id = ${audienceId} GROUP BY kind, day HAVING count(*) > 1)
-          FOR UPDATE SKIP LOCKED)
-      RETURNING kind, day, chats
+    WITH split AS MATERIALIZED (
+      SELECT kind, day FROM castellan.chat_tallies
+      WHERE ${within(sql, organizationId)} AND audience_id = ${audienceId} GROUP BY kind, day HAVING count(*) > 1
+    ), part AS MATERIALIZED (
+      SELECT kind, day, tally.id FROM split JOIN castellan.chat_tallies AS tally USING (kind, day)
+      WHERE ${within(sql, organizationId, "tally")} AND tally.audience_id = ${audienceId}
+      FOR UPDATE OF tally SKIP LOCKED
+    ), change AS (
+      DELETE FROM castellan.chat_tallies AS tally USING part
+      WHERE ${within(sql, organizationId, "tally")} AND tally.audience_id = ${audienceId}
+        AND tally.kind = part.kind AND tally.day = part.day AND tally.id = part.id
+      RETURNING tally.kind, tally.day, tally.chats
     )
     INSERT INTO castellan.chat_tallies (organization_id, audience_id, kind, day, chats)
     SELECT ${organizationId}, ${audienceId}, kind, day, sum(chats) FROM change GROUP BY kind, day
@@ -135,30 +132,22 @@ const farPlace = (
   }
 }
 
-/** The ids and the sort keys of chats of some audiences, in order. */
+/**
+ * The ids and the sort keys of the chats up to the end of a page, of each audience: so few that they are sorted, whatever
+ * the database expects of their number, and found in the order of the index.
+ */
 const merged = (
   sql: SqlClient,
   { reader: { organizationId }, sortBy }: ChatQuery,
   { audiences, condition, direction, limit, offset }: Place
 ): Fragment => {
   const column = sql.literal(sortColumn[sortBy])
-  const order = orderBy(sql, direction)
-  const step = steps.find((size) => size >= audiences.length)
-  if (step === undefined) {
-    return sql`
-      SELECT place.key, place.id
-      FROM unnest(${uuidArray(audiences)}::uuid[]) AS audience (id) CROSS JOIN LATERAL (
-        SELECT ${column} AS key, chat.id FROM castellan.chats AS chat
-        WHERE ${within(sql, organizationId, "chat")} AND chat.audience_id = audience.id AND ${condition}
-        ORDER BY ${order} LIMIT ${offset} + ${limit}) AS place`
-  }
-  // Each range in order, or PostgreSQL would sort them all instead of merging them.
-  const range = (audience: string) => sql`(
-    SELECT ${column} AS key, id FROM castellan.chats
-    WHERE ${within(sql, organizationId)} AND audience_id = ${audience} AND ${condition} ORDER BY ${order})`
-  return Array.from({ length: step }, (_, index) => range(audiences[index] ?? noAudience)).reduce(
-    (all, one) => sql`${all} UNION ALL ${one}`
-  )
+  return sql`
+    SELECT place.key, place.id
+    FROM unnest(${uuidArray(audiences)}::uuid[]) AS audience (id) CROSS JOIN LATERAL (
+      SELECT ${column} AS key, chat.id FROM castellan.chats AS chat
+      WHERE ${within(sql, organizationId, "chat")} AND chat.audience_id = audience.id AND ${condition}
+      ORDER BY ${orderBy(sql, direction)} LIMIT ${offset} + ${limit}::int) AS place`
 }
 
 /** The chats of a page, where the audiences have so many. */
