@@ -20,6 +20,7 @@ import * as PostgresTransaction from "../../src/database/PostgresTransaction.ts"
 import * as Query from "../../src/database/Query.ts"
 import * as EmbeddedDatabase from "../../src/embedded/EmbeddedDatabase.ts"
 import { connection } from "../../src/embedded/internal/EngineConnection.ts"
+import type { EngineOptions } from "../../src/embedded/internal/EngineMessage.ts"
 import { EngineHandle } from "../../src/embedded/internal/EngineHandle.ts"
 
 const live = <A, E>(name: string, test: Effect.Effect<A, E>) =>
@@ -40,9 +41,9 @@ const emptyFolder = Effect.acquireRelease(
   (made) => Effect.promise(() => rm(made, { recursive: true, force: true }))
 )
 
-const engineOf = (place: string) =>
+const engineOf = (place: string, options: Partial<EngineOptions> = {}) =>
   Effect.acquireRelease(
-    Effect.sync(() => new EngineHandle({ folder: place })),
+    Effect.sync(() => new EngineHandle({ folder: place, ...options })),
     (handle) => Effect.promise(() => handle.stop())
   )
 
@@ -192,6 +193,43 @@ describe("the embedded database", () => {
           )
         })
       )
+    }).pipe(Effect.scoped)
+  )
+
+  live(
+    "its log stays short and its tables small, while it is in use and in between transactions",
+    Effect.gen(function* () {
+      const handle = yield* engineOf(yield* folder, { maintenanceInterval: 10 })
+      yield* Effect.provide(
+        Effect.gen(function* () {
+          const sql = yield* SqlClient
+          const name = Effect.map(sql<{ readonly name: string }>`SELECT current_user AS name`, (rows) => rows[0]?.name)
+          // Long enough for a few looks, of which none is while the transaction goes on.
+          const seen = yield* sql.withTransaction(
+            Effect.andThen(
+              sql`SELECT set_config('castellan.test', 'kept', true)`,
+              Effect.andThen(Effect.sleep(50), name)
+            )
+          )
+          yield* Effect.sleep(50)
+          assert.deepStrictEqual([seen, yield* name], [applicationRole, applicationRole])
+        }),
+        connection(handle, applicationRole)
+      )
+      yield* owned(handle, (sql) =>
+        Effect.gen(function* () {
+          const state = sql<{ readonly log: number; readonly dead: number }>`
+            SELECT (pg_current_wal_lsn() - (SELECT redo_lsn FROM pg_control_checkpoint()))::float8 AS log,
+              (SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'numbers')::float8 AS dead`
+          yield* sql`CREATE TABLE public.numbers (number integer, text text)`
+          yield* sql`INSERT INTO public.numbers SELECT n, repeat('x', 1000) FROM generate_series(1, 10000) n`
+          for (let time = 0; time < 5; time++) yield* sql`UPDATE public.numbers SET text = text || 'y'`
+          const [found] = yield* Effect.repeat(Effect.andThen(Effect.sleep(20), state), {
+            until: ([row]) => row !== undefined && row.dead === 0 && row.log < 32 * 1024 * 1024
+          })
+          assert.isDefined(found)
+        })
+      ).pipe(Effect.timeout("50 seconds"))
     }).pipe(Effect.scoped)
   )
 

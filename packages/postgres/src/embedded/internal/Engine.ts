@@ -51,7 +51,7 @@ export class EngineFailure extends Error {
 }
 
 /** Ends the thread: PostgreSQL recovers from its log when it is started again, and not before. */
-const giveUp = (): never => process.exit(70)
+export const giveUp = (): never => process.exit(70)
 
 const start = (folder: string): Promise<PGlite> =>
   PGlite.create({ fs: new DurableFiles(folder, { onAbort: giveUp }), startParams: startParameters })

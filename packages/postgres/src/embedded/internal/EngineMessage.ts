@@ -6,6 +6,8 @@
 export interface EngineOptions {
   /** The folder that it keeps everything in. */
   readonly folder: string
+  /** Milliseconds between two looks for what has to be maintained; half a minute unless given. */
+  readonly maintenanceInterval?: number
 }
 
 /** Why the database cannot be started. */

@@ -4,6 +4,7 @@
 import type { PGlite } from "@electric-sql/pglite"
 import type { MessagePort } from "node:worker_threads"
 import * as Engine from "./Engine.ts"
+import { maintain } from "./Maintenance.ts"
 import type { EngineAnswer, EngineOptions, EngineRequest } from "./EngineMessage.ts"
 
 /** Bytes of an answer that are sent on while the statement still runs. */
@@ -32,10 +33,16 @@ const joined = (pieces: ReadonlyArray<Uint8Array>, size: number): Uint8Array<Arr
   return bytes
 }
 
+/** Whether nothing of what a client began is open when its messages end so: with `Sync`, or a simple `Query`. */
+const isComplete = (bytes: Uint8Array): boolean =>
+  bytes[0] === 0x51 || (bytes.at(-5) === 0x53 && bytes.at(-1) === 4 && bytes.at(-2) === 0 && bytes.at(-3) === 0)
+
 class EngineService {
   readonly #database: PGlite
   readonly #port: MessagePort
   #session: number | undefined
+  #role: string | undefined
+  #isBetweenStatements = true
 
   constructor(database: PGlite, port: MessagePort) {
     this.#database = database
@@ -65,12 +72,15 @@ class EngineService {
     }
     this.#session = session
     await this.#reset()
-    if (role !== undefined) await this.#database.exec(`SET ROLE ${role}`)
+    this.#role = role
+    await this.#work(role)
   }
 
   async #close(): Promise<void> {
     this.#session = undefined
+    this.#role = undefined
     await this.#reset()
+    this.#isBetweenStatements = true
   }
 
   async #reset(): Promise<void> {
@@ -81,6 +91,7 @@ class EngineService {
   async #execute(session: number, bytes: Uint8Array): Promise<void> {
     let pieces: Array<Uint8Array> = []
     let size = 0
+    this.#isBetweenStatements = isComplete(bytes)
     const send = (): void => {
       if (size === 0) return
       this.#post({ type: "data", session, bytes: joined(pieces, size) })
@@ -98,13 +109,37 @@ class EngineService {
     send()
   }
 
+  /** As the owner, does one piece of what PostgreSQL's own processes would, and answers whether there was one. */
+  async maintain(): Promise<boolean> {
+    if (!this.#isBetweenStatements || this.#database.isInTransaction()) return false
+    try {
+      await this.#database.exec("RESET ROLE")
+      return await maintain(this.#database)
+    } finally {
+      await this.#work(this.#role)
+    }
+  }
+
+  /** Works as a role from now on. What cannot is ended: it would work as the owner of everything. */
+  async #work(role: string | undefined): Promise<void> {
+    if (role === undefined) return
+    try {
+      await this.#database.exec(`SET ROLE ${role}`)
+    } catch {
+      Engine.giveUp()
+    }
+  }
+
   #post(answer: EngineAnswer): void {
     this.#port.postMessage(answer, answer.type === "data" ? [answer.bytes.buffer] : [])
   }
 }
 
 /** Starts the database and serves it to the other end of a port. */
-export const serve = async (port: MessagePort, { folder }: EngineOptions): Promise<void> => {
+export const serve = async (
+  port: MessagePort,
+  { folder, maintenanceInterval = 30_000 }: EngineOptions
+): Promise<void> => {
   const tell = (answer: EngineAnswer): void => port.postMessage(answer)
   // What comes while the database starts is kept in its order.
   let turn: Promise<void> = Promise.resolve()
@@ -112,9 +147,22 @@ export const serve = async (port: MessagePort, { folder }: EngineOptions): Promi
   port.on("message", (request: EngineRequest) => {
     turn = turn.then(async () => (await started.promise).handle(request))
   })
+  const look = async (service: EngineService): Promise<void> => {
+    try {
+      // One piece at a time: whoever asks meanwhile is answered in between.
+      if (await service.maintain()) turn = turn.then(() => look(service))
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error), "DatabaseMaintenance")
+    }
+  }
   try {
-    started.resolve(new EngineService(await Engine.open(folder), port))
+    const service = new EngineService(await Engine.open(folder), port)
+    started.resolve(service)
     tell({ type: "ready" })
+    const timer = setInterval(() => {
+      turn = turn.then(() => look(service))
+    }, maintenanceInterval)
+    port.once("close", () => clearInterval(timer))
   } catch (error) {
     const failure = error instanceof Engine.EngineFailure ? error.failure : "Unusable"
     const message =
