@@ -36,6 +36,7 @@ export const secretKeys = (settings: Settings, keep: Keep) =>
     })
   )
 
+// #region stores
 /** Servers that share a database tell each other of runs; a folder's is this server's alone. */
 const notifications = ({ database: server }: Settings) =>
   Option.isSome(server) ? RunNotifications.layer : RunNotifications.layerInProcess
@@ -58,3 +59,4 @@ export const layer = (settings: Settings, keep: Keep) =>
     Layer.provide(Layer.mergeAll(notifications(settings), secretKeys(settings, keep))),
     Layer.provide(database(settings, keep))
   )
+// #endregion
