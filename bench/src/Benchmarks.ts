@@ -4,6 +4,7 @@
 import type { Benchmark } from "./Benchmark.ts"
 import { coldStart } from "./cold-start/ColdStart.ts"
 import { contract } from "./contract/Contract.ts"
+import { databaseRead } from "./database-read/DatabaseRead.ts"
 import { decisions } from "./decisions/Decisions.ts"
 import { fanOut } from "./fan-out/FanOut.ts"
 import { firstFrame } from "./first-frame/FirstFrame.ts"
@@ -13,6 +14,7 @@ import { library } from "./library/Library.ts"
 /** Every benchmark. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
   jsonRead,
+  databaseRead,
   fanOut,
   firstFrame,
   coldStart,

@@ -1,6 +1,6 @@
 /**
- * Our server for a benchmark: the product's HTTP surface over a deployment in memory, with the first organization and
- * 10,001 keys in place, obeying the runner.
+ * Our server for a benchmark: the product's HTTP surface over a deployment, with the first organization and 10,001 keys
+ * in place, obeying the runner.
  */
 import * as CastellanHttp from "@castellan/http/CastellanHttp"
 import * as NodeServer from "@castellan/http/server/NodeServer"
@@ -24,16 +24,21 @@ const establish = Effect.gen(function* () {
   return tenant
 })
 
-/** Serves a deployment until the runner is gone. `commands` makes what the runner can have it do. */
+/**
+ * Serves a deployment until the runner is gone. `commands` makes what the runner can have it do; `established` makes the
+ * organization and its keys, one by one unless it knows better.
+ */
 export const serveCastellan = <Deployment>(
   deployment: Layer.Layer<Deployed | Deployment>,
-  commands: (tenant: Fixture.Tenant) => Effect.Effect<Commands, never, Deployed | Deployment> = () => Effect.succeed({})
+  commands: (tenant: Fixture.Tenant) => Effect.Effect<Commands, never, Deployed | Deployment> = () =>
+    Effect.succeed({}),
+  established: Effect.Effect<Fixture.Tenant, never, Deployed | Deployment> = establish
 ): void => {
   const http = CastellanHttp.layer({ assetSecret: Redacted.make("a secret of more than 32 characters") })
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { port } = yield* NodeServer.NodeServer
-      const tenant = yield* establish
+      const tenant = yield* established
       serving(port, Redacted.value(tenant.adminKey), yield* commands(tenant))
     })
   ).pipe(

@@ -38,8 +38,15 @@ const stop = (child: ChildProcess): Effect.Effect<void> =>
 export const start: (
   name: string,
   program: URL,
-  core: number | undefined
-) => Effect.Effect<ServerProcess, BenchmarkFailure, Scope.Scope> = Effect.fnUntraced(function* (name, program, core) {
+  core: number | undefined,
+  /** What the program is told on its command line. */
+  given?: ReadonlyArray<string>
+) => Effect.Effect<ServerProcess, BenchmarkFailure, Scope.Scope> = Effect.fnUntraced(function* (
+  name,
+  program,
+  core,
+  given = []
+) {
   const failure = (message: string) => new BenchmarkFailure({ message: `the server ${name} ${message}` })
   const ready = Deferred.makeUnsafe<Ready, BenchmarkFailure>()
   const orders = new Map<number, Deferred.Deferred<string, BenchmarkFailure>>()
@@ -47,7 +54,7 @@ export const start: (
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const [execPath, execArgv] = command(process.execPath, core)
-      return fork(fileURLToPath(program), [], {
+      return fork(fileURLToPath(program), [...given], {
         execPath,
         execArgv: [...execArgv],
         stdio: ["ignore", "ignore", "inherit", "ipc"]

