@@ -1,5 +1,4 @@
-import { Api } from "@castellan/api/Api"
-import { document, documentOf } from "@castellan/api/openapi/OpenApiDocument"
+import { document } from "@castellan/api/openapi/OpenApiDocument"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { execFile } from "node:child_process"
@@ -246,7 +245,16 @@ describe("the OpenAPI document", () => {
       assert.strictEqual(takesKey, at.startsWith("POST /v2/"), at)
       if (takesKey) assert.include(Object.keys(operation.responses), "409", at)
     }
-    assert.notInclude(JSON.stringify(documentOf(Api)), "Idempotency-Key")
+  })
+
+  it("tells callers of the rate limit, and that the storage may be away", () => {
+    for (const { at, operation } of operations) {
+      const isCounted = (operation.security ?? []).length > 0
+      assert.strictEqual(operation.responses["503"]?.$ref?.endsWith("ServiceUnavailable") === true, isCounted, at)
+      const [answer] = Object.entries(operation.responses).flatMap(([status, one]) => (status < "300" ? [one] : []))
+      assert.strictEqual("RateLimit" in (answer?.headers ?? {}), isCounted, at)
+      assert.strictEqual("RateLimit-Policy" in (answer?.headers ?? {}), isCounted, at)
+    }
   })
 
   it("lets a body be left out where every field of it may be", () => {

@@ -14,6 +14,8 @@ export interface ErrorResponse {
   readonly name: string
   readonly description: string
   readonly example: Schema.Json
+  /** The schema of its body, where no operation declares one. */
+  readonly schema?: Schema.Json
   /** Its own headers, in lower case. */
   readonly headers?: Readonly<Record<string, Schema.Json>>
 }
@@ -21,6 +23,14 @@ export interface ErrorResponse {
 const example = (code: ErrorCode, message: string): Schema.Json => {
   const { error }: ErrorEnvelope = envelope(code, message)
   return { error: { code: error.code, message: error.message } }
+}
+
+const retryAfter: Readonly<Record<string, Schema.Json>> = {
+  "retry-after": {
+    description: "Whole seconds until it is worth trying again",
+    schema: { type: "integer", minimum: 1 },
+    example: 1
+  }
 }
 
 /** The shared answer of each status. */
@@ -76,13 +86,7 @@ export const errorResponses: Readonly<Record<string, ErrorResponse>> = {
     name: "TooManyRequests",
     description: "Too many requests, or a budget is used up",
     example: example("rate_limit_exceeded", "Rate limit exceeded"),
-    headers: {
-      "retry-after": {
-        description: "Whole seconds until it is worth trying again",
-        schema: { type: "integer", minimum: 1 },
-        example: 1
-      }
-    }
+    headers: retryAfter
   },
   "499": {
     name: "ClientClosedRequest",
@@ -132,13 +136,7 @@ export const connectErrorResponses: Readonly<Record<string, ErrorResponse>> = {
     name: "ConnectTooManyRequests",
     description: "Too many requests, or a budget is used up",
     example: connectExample("rate_limit_exceeded", "Rate limit exceeded"),
-    headers: {
-      "retry-after": {
-        description: "Whole seconds until it is worth trying again",
-        schema: { type: "integer", minimum: 1 },
-        example: 1
-      }
-    }
+    headers: retryAfter
   },
   "500": {
     name: "ConnectInternalServerError",
@@ -150,4 +148,32 @@ export const connectErrorResponses: Readonly<Record<string, ErrorResponse>> = {
     description: "The request went past its time limit",
     example: connectExample("timeout", "The request timed out")
   }
+}
+
+const unavailableDescription =
+  "The server's storage is away, or the server stops; try again. With an `Idempotency-Key`, nothing is done twice"
+
+/** What every operation with a caller may answer, whatever it does, while the storage is away. */
+export const unavailable: ErrorResponse = {
+  name: "ServiceUnavailable",
+  description: unavailableDescription,
+  example: example("internal", "the service's storage is unavailable, try again"),
+  headers: retryAfter
+}
+
+/** The same in the terms of the Connect protocol. */
+export const connectUnavailable: ErrorResponse = {
+  name: "ConnectServiceUnavailable",
+  description: unavailableDescription,
+  example: { code: "unavailable", message: "the service's storage is unavailable, try again", details: [] },
+  schema: {
+    type: "object",
+    required: ["code", "message", "details"],
+    properties: {
+      code: { type: "string", enum: ["unavailable"] },
+      message: { type: "string" },
+      details: { type: "array", items: { $ref: "#/components/schemas/ConnectErrorDetail" } }
+    }
+  },
+  headers: retryAfter
 }

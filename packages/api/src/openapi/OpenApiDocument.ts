@@ -22,7 +22,7 @@ import {
   objectAt,
   rewrite
 } from "./internal/JsonTree.ts"
-import { sharedResponses, tidyOperation } from "./internal/Operations.ts"
+import { sharedHeaders, sharedResponses, tidyOperation } from "./internal/Operations.ts"
 
 const methods = ["get", "put", "post", "delete", "patch"]
 
@@ -36,18 +36,8 @@ const distinctTags = (tags: Json | undefined): Json => {
   return [...new Map(all.map((tag) => [tag["name"], tag])).values()]
 }
 
-/** What a server does for its operations beside them. */
-export interface DocumentOptions {
-  /** Whether it honours `Idempotency-Key`; not unless it is said. */
-  readonly idempotency?: boolean
-}
-
 /** The document, made fit to read. */
-const refine = (
-  derived: OpenApi.OpenAPISpec,
-  facts: ReadonlyMap<string, OperationFacts>,
-  { idempotency = false }: DocumentOptions
-): JsonObject => {
+const refine = (derived: OpenApi.OpenAPISpec, facts: ReadonlyMap<string, OperationFacts>): JsonObject => {
   const json = rewrite(decodeJson(derived), tidySchema)
   const document = inlineEncoded(isObject(json) ? json : {})
   const components = objectAt(document, "components")
@@ -67,31 +57,23 @@ const refine = (
           path,
           schemas,
           facts,
-          isIdempotent: idempotency && method === "post" && path.startsWith("/v2/")
+          isIdempotent: method === "post" && path.startsWith("/v2/")
         })
       )
     ),
     components: {
       securitySchemes: mapObjects(objectAt(components, "securitySchemes"), tidySecurity),
-      headers: {
-        RequestId: {
-          description:
-            "The id of the request: taken from the request's own `X-Request-Id` when it has one, else made. The server's log has it too",
-          schema: { type: "string", minLength: 1, maxLength: 128 },
-          example: "01980c5e-7f3a-7c41-9a55-3d7f2f6a9b10"
-        }
-      },
+      headers: sharedHeaders,
       responses: sharedResponses(operations),
       schemas
     }
   }
 }
 
-/** The OpenAPI 3.1 document of an API: of the whole contract, or of the part of it that a server serves. */
+/** The OpenAPI 3.1 document of an API. */
 export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
-  api: HttpApi.HttpApi<Id, Groups>,
-  options: DocumentOptions = {}
-): JsonObject => refine(OpenApi.fromApi(api), factsOf(api), options)
+  api: HttpApi.HttpApi<Id, Groups>
+): JsonObject => refine(OpenApi.fromApi(api), factsOf(api))
 
 /** The OpenAPI 3.1 document of the whole contract. */
-export const document: JsonObject = documentOf(Api, { idempotency: true })
+export const document: JsonObject = documentOf(Api)

@@ -14,7 +14,6 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import { Api } from "@castellan/api/Api"
 
 /** How the reference is shown. */
 export interface ReferencePageOptions {
@@ -99,12 +98,10 @@ export const layer = (options: ReferencePageOptions = {}): Layer.Layer<never, ne
       const document = yield* text(
         Effect.map(
           Effect.promise(() => import("@castellan/api/openapi/OpenApiDocument")),
-          ({ documentOf }) => {
-            const served = documentOf(Api)
-            return JSON.stringify(
-              options.publicUrl === undefined ? served : { ...served, servers: [{ url: options.publicUrl }] }
+          ({ document }) =>
+            JSON.stringify(
+              options.publicUrl === undefined ? document : { ...document, servers: [{ url: options.publicUrl }] }
             )
-          }
         ),
         "application/json"
       )

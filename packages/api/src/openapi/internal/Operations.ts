@@ -2,7 +2,13 @@
  * The operations of the document, made fit to read.
  */
 import * as Schema from "effect/Schema"
-import { connectErrorResponses, type ErrorResponse, errorResponses } from "../ErrorResponses.ts"
+import {
+  connectErrorResponses,
+  connectUnavailable,
+  type ErrorResponse,
+  errorResponses,
+  unavailable
+} from "../ErrorResponses.ts"
 import { parameterExample } from "../Examples.ts"
 import { componentsOf, refTo, tidySchema } from "./Components.ts"
 import type { OperationFacts } from "./ContractFacts.ts"
@@ -54,6 +60,33 @@ const tidyMediaType = (mediaType: JsonObject, name: string, schemas: JsonObject)
 
 const requestId = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } }
 
+/** What every answer to a caller says of the organization's rate limit. Source: decisions.md §3. */
+const rateLimit = {
+  RateLimit: { $ref: "#/components/headers/RateLimit" },
+  "RateLimit-Policy": { $ref: "#/components/headers/RateLimitPolicy" }
+}
+
+/** The headers that answers share. */
+export const sharedHeaders: JsonObject = {
+  RequestId: {
+    description:
+      "The id of the request: taken from the request's own `X-Request-Id` when it has one, else made. The server's log has it too",
+    schema: { type: "string", minLength: 1, maxLength: 128 },
+    example: "01980c5e-7f3a-7c41-9a55-3d7f2f6a9b10"
+  },
+  RateLimit: {
+    description:
+      "`r`: the requests that the organization may make at once now; `t`: seconds until that is its burst again",
+    schema: { type: "string" },
+    example: '"organization";r=87;t=2'
+  },
+  RateLimitPolicy: {
+    description: "`q`: the requests that the organization may make in a minute (`w`: 60 seconds); `burst`: at once",
+    schema: { type: "string" },
+    example: '"organization";q=600;w=60;burst=100'
+  }
+}
+
 const streamDescription = [
   "The events of the run as server-sent events. `id` grows from event to event, and is what `Last-Event-ID` takes; `data` is a `ChatStreamEvent`.",
   "A line that starts with a colon is a comment.",
@@ -99,20 +132,34 @@ const describe = (response: JsonObject, schemas: JsonObject): Json =>
     ? streamDescription
     : (bodyDescription(response, schemas) ?? "The bytes, in the media type of the format")
 
-/** The answer that operations share at a status: of the service's own envelope, or of the Connect protocol. */
-const sharedAt = (response: JsonObject, status: string): ErrorResponse | undefined => {
-  const bodies = Object.values(objectAt(response, "content")).filter(isObject)
-  const isConnect = bodies.some(({ schema }) => componentsOf(schema).some((name) => name.endsWith("ConnectError")))
-  return (isConnect ? connectErrorResponses : errorResponses)[status]
-}
+/** The JSON bodies of an answer, by the names of their schemas. */
+const bodyNames = (response: JsonObject): ReadonlyArray<string> =>
+  Object.values(objectAt(response, "content")).flatMap((body) => (isObject(body) ? componentsOf(body["schema"]) : []))
 
-const tidyResponse = (response: JsonObject, status: string, schemas: JsonObject): JsonObject => {
+/** Whether an answer is an error of the Connect protocol. */
+const isConnectError = (response: JsonObject): boolean =>
+  bodyNames(response).some((name) => name.endsWith("ConnectError"))
+
+/** Whether the errors among some answers are of the Connect protocol. */
+const isConnect = (answers: JsonObject): boolean => Object.values(answers).filter(isObject).some(isConnectError)
+
+/** The answer that operations share at a status: of the service's own envelope, or of the Connect protocol. */
+const sharedAt = (response: JsonObject, status: string): ErrorResponse | undefined =>
+  (isConnectError(response) ? connectErrorResponses : errorResponses)[status]
+
+const refToResponse = ({ name }: ErrorResponse): JsonObject => ({ $ref: `#/components/responses/${name}` })
+
+const tidyResponse = (
+  response: JsonObject,
+  status: string,
+  { isCounted, schemas }: { readonly isCounted: boolean; readonly schemas: JsonObject }
+): JsonObject => {
   const shared = sharedAt(response, status)
-  if (shared !== undefined) return { $ref: `#/components/responses/${shared.name}` }
+  if (shared !== undefined) return refToResponse(shared)
   return {
     ...response,
     description: describe(response, schemas),
-    headers: { ...requestId, ...objectAt(response, "headers") },
+    headers: { ...requestId, ...(isCounted ? rateLimit : {}), ...objectAt(response, "headers") },
     content: mapObjects(objectAt(response, "content"), (mediaType, name) => tidyMediaType(mediaType, name, schemas))
   }
 }
@@ -216,7 +263,12 @@ export const tidyOperation = (
     ...impossible(tidied, requestBody !== undefined, own?.errors ?? new Set())
   )
   const all = isIdempotent ? [...tidied, idempotencyKey] : tidied
-  const responses = mapObjects(answers, (response, status) => tidyResponse(response, status, schemas))
+  // Whoever has a credential is counted, and has something kept for them.
+  const isCounted = security !== undefined && isArray(security) && security.length > 0
+  const responses = {
+    ...mapObjects(answers, (response, status) => tidyResponse(response, status, { isCounted, schemas })),
+    ...(isCounted ? { "503": refToResponse(isConnect(answers) ? connectUnavailable : unavailable) } : {})
+  }
   return {
     operationId: operationId ?? "",
     tags: tags ?? [],
@@ -229,14 +281,19 @@ export const tidyOperation = (
   }
 }
 
-/** The JSON bodies of an answer, by the names of their schemas. */
-const bodyNames = (response: JsonObject): ReadonlyArray<string> =>
-  Object.values(objectAt(response, "content")).flatMap((body) => (isObject(body) ? componentsOf(body["schema"]) : []))
-
 const schemaOf = (names: ReadonlyArray<string>): JsonObject => {
   const [only, ...others] = [...new Set(names)].toSorted().map(refTo)
   return only === undefined || others.length > 0 ? { anyOf: only === undefined ? [] : [only, ...others] } : only
 }
+
+const sharedResponse = (known: ErrorResponse, headers: JsonObject, schema: JsonObject): JsonObject => ({
+  description: known.description,
+  headers: {
+    ...requestId,
+    ...Object.fromEntries(Object.entries(headers).map(([name, header]) => [canonicalHeader(name), header]))
+  },
+  content: { "application/json": { schema: known.schema ?? schema, example: known.example } }
+})
 
 /** The answers that operations share: with every body that any of them has, else as the first describes them. */
 export const sharedResponses = (operations: ReadonlyArray<JsonObject>): JsonObject => {
@@ -246,27 +303,24 @@ export const sharedResponses = (operations: ReadonlyArray<JsonObject>): JsonObje
       return known === undefined || !isObject(response) ? [] : [{ known, response }]
     })
   )
-  const shared = [...Map.groupBy(responses, ({ known }) => known)].map(([known, all]): readonly [string, Json] => {
-    const headers = mapObjects(
-      objectAt(all[0]?.response ?? {}, "headers"),
-      (header, name) => known.headers?.[name] ?? header
-    )
-    return [
-      known.name,
-      {
-        description: known.description,
-        headers: {
-          ...requestId,
-          ...Object.fromEntries(Object.entries(headers).map(([name, header]) => [canonicalHeader(name), header]))
-        },
-        content: {
-          "application/json": {
-            schema: schemaOf(all.flatMap(({ response }) => bodyNames(response))),
-            example: known.example
-          }
-        }
-      }
-    ]
-  })
+  const shared = [...Map.groupBy(responses, ({ known }) => known)].flatMap(
+    ([known, all]): ReadonlyArray<readonly [string, Json]> => {
+      const headers = mapObjects(
+        objectAt(all[0]?.response ?? {}, "headers"),
+        (header, name) => known.headers?.[name] ?? header
+      )
+      const schema = schemaOf(all.flatMap(({ response }) => bodyNames(response)))
+      const unexpected =
+        known === errorResponses["500"]
+          ? [unavailable]
+          : known === connectErrorResponses["500"]
+            ? [connectUnavailable]
+            : []
+      return [
+        [known.name, sharedResponse(known, headers, schema)],
+        ...unexpected.map((one): readonly [string, Json] => [one.name, sharedResponse(one, one.headers ?? {}, schema)])
+      ]
+    }
+  )
   return Object.fromEntries(shared.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
