@@ -10,10 +10,11 @@ import { SqlError } from "effect/sql/SqlError"
 
 /**
  * The classes of SQLSTATE with which a server says that it cannot serve: connection exceptions (08), insufficient
- * resources (53), shut down or started (57P), system errors of the disk (58); and a server that is read-only (25006).
+ * resources (53), shut down or started (57P), system errors of the disk (58); a server that is read-only (25006), and one
+ * that no longer has the database (3D000).
  * Source: PostgreSQL, appendix A.
  */
-const unavailableStates = /^(?:08|53|57P|58|25006)/
+const unavailableStates = /^(?:08|53|57P|58|25006|3D000)/
 
 /** The SQLSTATE that a server answered with; absent where it did not answer. */
 export const sqlStateOf = (error: SqlError): string | undefined => {
