@@ -97,7 +97,7 @@ export class ChatStore extends Context.Service<
     readonly requestCancel: (run: LoggedRun) => Effect.Effect<boolean>
     /** The runs of every organization that are asked to stop from now on; a hint, which may be lost. It never ends. */
     readonly cancellations: Stream.Stream<RunId>
-    /** The runs of every organization that nobody has at a moment, and that were not released; the oldest first. */
+    /** The runs of every organization that nobody has at a moment, and that were not released; those that nobody has had for longest come first. */
     readonly abandoned: (now: DateTime.Utc, limit: number) => Effect.Effect<ReadonlyArray<Run>>
   }
 >()("@castellan/core/chat/ChatStore") {}
@@ -139,6 +139,9 @@ interface KeptRun {
   readonly run: Run
   readonly lease: RunLease.RunLease | undefined
 }
+
+/** From when on nobody has a run. */
+const freeAt = ({ lease }: KeptRun): number => (lease === undefined ? Infinity : DateTime.toEpochMillis(lease.until))
 
 /** The run as whoever takes it up finds it. */
 const taken = ({ run }: KeptRun, { epoch, isCancelled, usage }: RunLease.RunLease): RunLease.TakenRun => ({
@@ -294,7 +297,11 @@ export const layerMemory: Layer.Layer<ChatStore> = Layer.effect(
       abandoned: (now, limit) =>
         Effect.map(
           runs.where(({ lease }) => lease !== undefined && RunLease.isOver(lease, now)),
-          (found) => found.slice(0, limit).map(({ run }) => run)
+          (found) =>
+            found
+              .toSorted((a, b) => freeAt(a) - freeAt(b))
+              .slice(0, limit)
+              .map(({ run }) => run)
         )
     })
   })

@@ -9,7 +9,7 @@
  * Source: architecture.md §3, §4 ("many servers"); decisions.md §4.
  */
 import * as Cause from "effect/Cause"
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import type * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -64,6 +64,8 @@ interface Carried {
   /** Why it is stopped, where it is: somebody asked for it, or another runner has it. */
   stopped: "cancelled" | "lost" | undefined
 }
+
+const wasCancelled = ({ run, stopped }: Carried): boolean => stopped !== "lost" && run.status._tag === "Cancelled"
 
 /** What is told of a run whose server has stopped, by that server or whoever takes the run up. */
 const serverStopped = RunTransition.cases.Fail.make({
@@ -288,9 +290,9 @@ export const layer = (
       return Runner.of({
         start,
         cancel: Effect.fn("Runner.cancel")(function* (run) {
-          const carried = yield* stop(run.id)
-          // A run may answer in the very moment in which it is stopped: then it has answered.
-          if (Option.isSome(carried) && carried.value.run.status._tag === "Cancelled") return true
+          // A run may answer in the very moment in which it is stopped: then it has answered. One that was lost to
+          // another server, or never was this one's, is stopped there.
+          if (Option.exists(yield* stop(run.id), wasCancelled)) return true
           const asked = yield* store.requestCancel(run)
           const found = yield* store.run(run.organizationId, run.id)
           if (!asked || Option.isNone(found)) return false

@@ -219,16 +219,16 @@ export const layer: Layer.Layer<ChatStore, never, RunNotifications.RunNotificati
         ),
 
       take: Effect.fnUntraced(function* ({ id, organizationId }, { now, runnerId, until }) {
-        const lease = yield* Query.row(sql<LeaseRow>`
+        const own = yield* Query.row(sql<LeaseRow>`
           UPDATE castellan.run_leases
           SET runner_id = ${runnerId}, epoch = epoch + 1, until = ${DateTime.toDateUtc(until)}
           WHERE ${within(sql, organizationId)} AND run_id = ${id}
             AND (runner_id IS NULL OR until <= ${DateTime.toDateUtc(now)})
           RETURNING epoch, is_cancelled AS "isCancelled", input_tokens AS "inputTokens",
             output_tokens AS "outputTokens", tool_calls AS "toolCalls"`)
-        if (Option.isNone(lease)) return Option.none()
+        if (Option.isNone(own)) return Option.none()
         // Read now that nobody else can write it: in the statement before, it would be as it was when that one began.
-        return Option.map(yield* runOf(organizationId, id), (run) => taken(run, lease.value))
+        return Option.map(yield* runOf(organizationId, id), (run) => taken(run, own.value))
       }),
 
       renew: (carried, until) =>

@@ -18,6 +18,8 @@ export const questions = {
   answer: "answer",
   /** Says one thing, and waits until it is stopped. */
   wait: "wait",
+  /** Says one thing, waits until it is let go on, and says another. */
+  hold: "hold",
   /** Could not answer; the message is fit for the user. */
   fail: "fail",
   /** Breaks in a way that nobody expected; the cause is nobody's business. */
@@ -34,8 +36,17 @@ export class ScriptedAnalyst extends Context.Service<
     readonly stopped: Effect.Effect<ReadonlyArray<RunId>>
     /** Returns as soon as a run has begun and said its first words. */
     readonly speaking: (run: RunId) => Effect.Effect<void>
+    /** Lets a run that holds go on. */
+    readonly letGo: (run: RunId) => Effect.Effect<void>
   }
 >()("@castellan/testing/scripted/ScriptedAnalyst") {}
+
+/** Returns as soon as a run is among some. */
+const includes = (runs: SubscriptionRef.SubscriptionRef<ReadonlyArray<RunId>>, run: RunId): Effect.Effect<void> =>
+  SubscriptionRef.changes(runs).pipe(
+    Stream.takeUntil((all) => all.includes(run)),
+    Stream.runDrain
+  )
 
 /** An analyst that does what the question says. Each run uses 10 input and 5 output tokens before it does anything. */
 export const layer: Layer.Layer<ScriptedAnalyst | Analyst, never, RunLog> = Layer.effectContext(
@@ -43,16 +54,24 @@ export const layer: Layer.Layer<ScriptedAnalyst | Analyst, never, RunLog> = Laye
     const log = yield* RunLog
     const begun = yield* Ref.make<ReadonlyArray<RunId>>([])
     const stopped = yield* Ref.make<ReadonlyArray<RunId>>([])
+    const going = yield* SubscriptionRef.make<ReadonlyArray<RunId>>([])
     const speaking = yield* SubscriptionRef.make<ReadonlyArray<RunId>>([])
 
     const answer: Analyst["Service"]["answer"] = Effect.fn("ScriptedAnalyst.answer")(function* (run, usage) {
       yield* Ref.update(begun, (all) => [...all, run.id])
       yield* Ref.update(usage, (sum) => addUsage(sum, { inputTokens: 10, outputTokens: 5, toolCalls: 0 }))
       yield* log.append(run, [RunEvent.cases.Text.make({ text: "words" })])
-      yield* SubscriptionRef.update(speaking, (all) => [...all, run.id])
+      const told = SubscriptionRef.update(speaking, (all) => [...all, run.id])
+      if (run.question === questions.wait) {
+        return yield* Effect.onInterrupt(Effect.andThen(told, Effect.never), () =>
+          Ref.update(stopped, (all) => [...all, run.id])
+        )
+      }
+      yield* told
       switch (run.question) {
-        case questions.wait:
-          return yield* Effect.onInterrupt(Effect.never, () => Ref.update(stopped, (all) => [...all, run.id]))
+        case questions.hold:
+          yield* includes(going, run.id)
+          return yield* log.append(run, [RunEvent.cases.Text.make({ text: "more" })])
         case questions.fail:
           return yield* new AnalystFailure({ message: "there is no such data" })
         case questions.die:
@@ -64,11 +83,8 @@ export const layer: Layer.Layer<ScriptedAnalyst | Analyst, never, RunLog> = Laye
       Context.add(ScriptedAnalyst, {
         begun: Ref.get(begun),
         stopped: Ref.get(stopped),
-        speaking: (run) =>
-          SubscriptionRef.changes(speaking).pipe(
-            Stream.takeUntil((all) => all.includes(run)),
-            Stream.runDrain
-          )
+        speaking: (run) => includes(speaking, run),
+        letGo: (run) => SubscriptionRef.update(going, (all) => [...all, run])
       })
     )
   })

@@ -72,6 +72,42 @@ const everyKind = Effect.gen(function* () {
 /** Runs the contract of `RunLog` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
   it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "60 seconds" })(`RunLog (${name})`, (it) => {
+    it.effect("what is appended in an epoch that is over is dropped, be it the end, in one batch or later", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const run = yield* someRun
+        const inEpoch = (epoch: number) => ({ ...run, epoch })
+        yield* log.append(inEpoch(1), [text("first")])
+        yield* log.append(inEpoch(2), [])
+        yield* log.append(inEpoch(1), [text("late"), done])
+        yield* log.append(run, [done])
+        yield* log.append(inEpoch(2), [text("second")])
+        yield* Effect.all([log.append(inEpoch(3), [text("third")]), log.append(inEpoch(2), [text("too late"), done])], {
+          concurrency: "unbounded"
+        })
+        yield* Effect.all([log.append(inEpoch(4), []), log.append(inEpoch(4), [text("fourth")])], {
+          concurrency: "unbounded"
+        })
+        yield* log.append(inEpoch(4), [done])
+        const entries = yield* log.read(run, 0)
+        assert.deepStrictEqual(wordsOf(entries), ["first", "second", "third", "fourth", "Done"])
+        assert.deepStrictEqual(sequences(entries), counting(1, 5))
+        assert.deepStrictEqual(yield* follow(run, 0), entries)
+      })
+    )
+
+    it.effect("an epoch that begins a log keeps the earlier ones out of it", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const run = yield* someRun
+        yield* log.append({ ...run, epoch: 2 }, [])
+        assert.deepStrictEqual(yield* log.read(run, 0), [])
+        yield* log.append({ ...run, epoch: 1 }, [text("late")])
+        yield* log.append({ ...run, epoch: 2 }, [text("only"), done])
+        assert.deepStrictEqual(wordsOf(yield* follow(run, 0)), ["only", "Done"])
+      })
+    )
+
     it.effect("numbers entries from 1, and reads them from any point", () =>
       Effect.gen(function* () {
         const log = yield* RunLog

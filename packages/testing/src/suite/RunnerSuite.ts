@@ -1,18 +1,26 @@
 /**
  * What every runner keeps to: a run that was started ends exactly once, whoever waits for it or leaves, and whoever
- * has seen its `Done` finds it ended and its chat idle.
+ * has seen its `Done` finds it ended and its chat idle. Of several runners over one store, one carries a run at a time,
+ * and the runs of one that has stopped are taken up by another.
  */
 import type { Analyst } from "@castellan/core/analyst/Analyst"
 import { ChatStore } from "@castellan/core/chat/ChatStore"
-import type { Run } from "@castellan/core/run/Run"
+import { Run, RunStatus } from "@castellan/core/run/Run"
+import { RunnerId } from "@castellan/core/run/RunLease"
 import { RunLog } from "@castellan/core/run/RunLog"
 import { RunLimits } from "@castellan/core/run/RunLimits"
+import { openingOf } from "@castellan/core/run/RunOpening"
 import { Runner } from "@castellan/core/run/Runner"
+import * as Uuid from "@castellan/core/identifier/Uuid"
 import { assert, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Conversation from "../fixture/Conversation.ts"
@@ -49,15 +57,57 @@ const outlineOf = (run: Run) => Effect.map(Conversation.events(run), Conversatio
 const beginnings = (run: Run) =>
   ScriptedAnalyst.use((analyst) => Effect.map(analyst.begun, (all) => all.filter((id) => id === run.id).length))
 
+/** How long a runner keeps a run that is not heard of. */
+const lease = "30 seconds"
+
+/** Lets the clock go on until something has come to its end, and the store answer at each second of it. */
+const inTheEnd = <A, E>(run: Run, fiber: Fiber.Fiber<A, E>): Effect.Effect<A, E, ChatStore> =>
+  Effect.suspend(() =>
+    fiber.pollUnsafe() === undefined
+      ? TestClock.adjust("1 second").pipe(
+          Effect.andThen(Effect.repeat(kept(run), { times: 5 })),
+          Effect.andThen(inTheEnd(run, fiber))
+        )
+      : Fiber.join(fiber)
+  )
+
+/** A run that another server took up, which then was not heard of any more. */
+const leftBehind = Effect.fnUntraced(function* (
+  question: string,
+  leave: (run: Run) => Effect.Effect<void, never, ChatStore | RunLog>
+) {
+  const run = yield* queued(question)
+  const now = yield* DateTime.now
+  const claim = { runnerId: RunnerId.make(yield* Uuid.next), now, until: DateTime.add(now, { seconds: 30 }) }
+  const taken = Option.getOrThrow(yield* ChatStore.use((store) => store.take(run, claim)))
+  yield* leave(taken.run)
+  return taken.run
+})
+
+const begun = (run: Run): Run => new Run({ ...run, status: RunStatus.cases.Running.make({ startedAt: run.createdAt }) })
+
 /**
  * Runs the contract of `Runner` against an adapter over stores and a log; the suite brings the analyst. The adapter
- * has the default limits, and carries out at least two runs at a time.
+ * has the default limits and lease, and carries out at least two runs at a time.
  */
 export const suite = <E, E2>(
   name: string,
   layer: Layer.Layer<Runner, E, Analyst | ChatStore | RunLog>,
   stores: Layer.Layer<ChatStore | RunLog, E2>
 ): void => {
+  /** A further server over the same stores, for as long as a scope; one that is frozen is not heard of. */
+  const server = Effect.fnUntraced(function* (
+    options: { readonly isFrozen?: boolean; readonly scope?: Scope.Scope } = {}
+  ) {
+    const store = yield* ChatStore
+    const own = options.isFrozen === true ? { ...store, renew: () => Effect.never, cancellations: Stream.never } : store
+    const services = yield* Layer.buildWithScope(
+      Layer.provide(Layer.fresh(layer), Layer.succeed(ChatStore, own)),
+      options.scope ?? (yield* Effect.scope)
+    )
+    return Context.get(services, Runner)
+  })
+
   const whole = layer.pipe(Layer.provideMerge(layerAnalyst), Layer.provideMerge(stores))
   it.layer(Layer.mergeAll(whole, layerCrypto), { timeout: "60 seconds" })(`Runner (${name})`, (it) => {
     it.effect("carries a run out, from its metadata to its done", () =>
@@ -221,6 +271,191 @@ export const suite = <E, E2>(
         const outlines = yield* Effect.forEach(runs, outlineOf, { concurrency: "unbounded" })
         for (const outline of outlines) assert.strictEqual(outline.at(-1), "done completed")
         assert.deepStrictEqual(new Set(yield* Effect.forEach(runs, beginnings)), new Set([1]))
+      })
+    )
+
+    it.effect("of two servers that are both told to start a hundred runs, each run is carried out by one", () =>
+      Effect.gen(function* () {
+        const servers = [yield* server(), yield* server()]
+        const runs = yield* Effect.all(Array.from({ length: 100 }, () => queued(questions.answer)))
+        yield* Effect.forEach(runs, (run) => Effect.forEach(servers, (one) => one.start(run), { concurrency: 2 }), {
+          concurrency: "unbounded"
+        })
+        const outlines = yield* Effect.forEach(runs, outlineOf, { concurrency: "unbounded" })
+        const expected = ["metadata", "cell user completed", "text words", "done completed"]
+        for (const outline of outlines) assert.deepStrictEqual(outline, expected)
+        assert.deepStrictEqual(new Set(yield* Effect.forEach(runs, beginnings)), new Set([1]))
+      })
+    )
+
+    it.effect("a server that is heard of keeps its runs, however long they take", () =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* server(), yield* server()]
+        const run = yield* queued(questions.hold)
+        yield* a.start(run)
+        const analyst = yield* ScriptedAnalyst
+        yield* analyst.speaking(run.id)
+        for (const _ of Array.from({ length: 36 })) {
+          yield* TestClock.adjust("5 seconds")
+          yield* b.sweep
+          yield* b.start(run)
+        }
+        yield* analyst.letGo(run.id)
+        assert.strictEqual((yield* outlineOf(run)).at(-1), "done completed")
+        assert.strictEqual(yield* beginnings(run), 1)
+      })
+    )
+
+    it.effect("a frozen server loses its run; when it wakes up, nothing that it writes counts", () =>
+      Effect.gen(function* () {
+        const [frozen, other] = [yield* server({ isFrozen: true }), yield* server()]
+        const run = yield* queued(questions.hold)
+        yield* frozen.start(run)
+        const analyst = yield* ScriptedAnalyst
+        yield* analyst.speaking(run.id)
+        yield* TestClock.adjust("29 seconds")
+        yield* other.sweep
+        assert.strictEqual((yield* kept(run)).status._tag, "Running")
+        yield* TestClock.adjust("1 second")
+        yield* other.sweep
+        const expected = [
+          "metadata",
+          "cell user completed",
+          "text words",
+          "done failed: the server stopped before the run ended"
+        ]
+        assert.deepStrictEqual(yield* outlineOf(run), expected)
+        const ended = yield* kept(run)
+        assert.isTrue(ended.status._tag === "Failed" && ended.status.failure === "execution_failed")
+        assert.strictEqual(yield* activityOf(run), "Idle")
+        yield* analyst.letGo(run.id)
+        // It has come to its end by the time it can be told that there is nothing to cancel.
+        assert.isFalse(yield* frozen.cancel(run))
+        assert.deepStrictEqual(yield* outlineOf(run), expected)
+        assert.deepStrictEqual(yield* kept(run), ended)
+      })
+    )
+
+    it.effect("a run that waits, and that nobody has started, is taken up by a sweep", () =>
+      Effect.gen(function* () {
+        const run = yield* queued(questions.answer)
+        yield* TestClock.adjust("10 seconds")
+        yield* Runner.use((runner) => runner.sweep)
+        assert.strictEqual((yield* outlineOf(run)).at(-1), "done completed")
+      })
+    )
+
+    it.effect("a run whose server left it while it waited is carried out, and told from its beginning once", () =>
+      Effect.gen(function* () {
+        const runs = [
+          yield* leftBehind(questions.answer, () => Effect.void),
+          yield* leftBehind(questions.answer, (run) => RunLog.use((log) => log.append(run, openingOf(run))))
+        ]
+        yield* TestClock.adjust(lease)
+        yield* Runner.use((runner) => runner.sweep)
+        for (const run of runs) {
+          assert.deepStrictEqual(yield* outlineOf(run), [
+            "metadata",
+            "cell user completed",
+            "text words",
+            "done completed"
+          ])
+          assert.strictEqual((yield* kept(run)).status._tag, "Completed")
+        }
+      })
+    )
+
+    it.effect("wherever a server left a run that it had begun, the run comes to its end, and is told to it", () =>
+      Effect.gen(function* () {
+        const opening = (run: Run) => RunLog.use((log) => log.append(run, openingOf(run)))
+        const begin = (run: Run) =>
+          Effect.andThen(
+            opening(run),
+            ChatStore.use((store) => store.saveRun(begun(run)))
+          )
+        const runs = [
+          yield* leftBehind(questions.answer, (run) => Effect.asVoid(begin(run))),
+          // It had ended, and was not told of.
+          yield* leftBehind(questions.answer, (run) =>
+            Effect.andThen(
+              begin(run),
+              Effect.flatMap(DateTime.now, (now) =>
+                ChatStore.use((store) =>
+                  store.endRun(new Run({ ...run, status: RunStatus.cases.Cancelled.make({ endedAt: now }) }), now)
+                )
+              )
+            )
+          ),
+          // Somebody had asked for it to stop.
+          yield* leftBehind(questions.answer, (run) =>
+            Effect.andThen(
+              begin(run),
+              ChatStore.use((store) => store.requestCancel(run))
+            )
+          )
+        ]
+        yield* TestClock.adjust(lease)
+        yield* Runner.use((runner) => runner.sweep)
+        const stopped = "done failed: the server stopped before the run ended"
+        const lasts = [stopped, "done failed: cancelled", "done failed: cancelled"]
+        for (const [index, run] of runs.entries()) {
+          assert.deepStrictEqual(yield* outlineOf(run), ["metadata", "cell user completed", lasts[index] ?? ""])
+          assert.strictEqual(yield* activityOf(run), "Idle")
+          assert.strictEqual(yield* beginnings(run), 0)
+        }
+      })
+    )
+
+    it.effect("a cancel on one server stops the run that another carries, and returns when it has ended", () =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* server(), yield* server()]
+        const run = yield* queued(questions.wait)
+        yield* a.start(run)
+        const analyst = yield* ScriptedAnalyst
+        yield* analyst.speaking(run.id)
+        const cancelling = yield* Effect.forkChild(b.cancel(run))
+        assert.isTrue(yield* inTheEnd(run, cancelling))
+        assert.include(yield* analyst.stopped, run.id)
+        assert.strictEqual((yield* kept(run)).status._tag, "Cancelled")
+        assert.strictEqual((yield* outlineOf(run)).at(-1), "done failed: cancelled")
+        assert.isFalse(yield* b.cancel(run))
+      })
+    )
+
+    it.effect("a cancel ends a run whose server is gone, and one that nobody has started", () =>
+      Effect.gen(function* () {
+        const [frozen, other] = [yield* server({ isFrozen: true }), yield* server()]
+        const run = yield* queued(questions.wait)
+        yield* frozen.start(run)
+        yield* ScriptedAnalyst.use((analyst) => analyst.speaking(run.id))
+        assert.isTrue(yield* inTheEnd(run, yield* Effect.forkChild(other.cancel(run))))
+        assert.strictEqual((yield* kept(run)).status._tag, "Cancelled")
+        const unstarted = yield* queued(questions.answer)
+        assert.isTrue(yield* other.cancel(unstarted))
+        assert.deepStrictEqual(yield* outlineOf(unstarted), [
+          "metadata",
+          "cell user completed",
+          "done failed: cancelled"
+        ])
+        assert.strictEqual(yield* beginnings(unstarted), 0)
+      })
+    )
+
+    it.effect("a server that stops ends what it has begun, and another can take up the chat at once", () =>
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        const stopping = yield* server({ scope })
+        const run = yield* queued(questions.wait)
+        yield* stopping.start(run)
+        yield* ScriptedAnalyst.use((analyst) => analyst.speaking(run.id))
+        yield* Scope.close(scope, Exit.void)
+        assert.strictEqual((yield* outlineOf(run)).at(-1), "done failed: the server stopped before the run ended")
+        assert.strictEqual(yield* activityOf(run), "Idle")
+        const left = yield* ChatStore.use((store) => store.abandoned(DateTime.add(run.createdAt, { days: 1 }), 10_000))
+        assert.notInclude(
+          left.map(({ id }) => id),
+          run.id
+        )
       })
     )
   })
