@@ -95,7 +95,7 @@ const text = Effect.fnUntraced(function* (make: Effect.Effect<string>, contentTy
 export const layer = (options: ReferencePageOptions = {}): Layer.Layer<never, never, HttpRouter.HttpRouter> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const document = yield* text(
+      const contract = yield* text(
         Effect.map(
           Effect.promise(() => import("@castellan/api/openapi/OpenApiDocument")),
           ({ document }) =>
@@ -107,7 +107,7 @@ export const layer = (options: ReferencePageOptions = {}): Layer.Layer<never, ne
       )
       const program = yield* text(readProgram, "text/javascript; charset=utf-8")
       return Layer.mergeAll(
-        HttpRouter.add("GET", "/openapi.json", document),
+        HttpRouter.add("GET", "/openapi.json", contract),
         HttpRouter.add("GET", "/docs/reference.js", program),
         HttpRouter.add("GET", "/docs", (request) =>
           Effect.succeed(
