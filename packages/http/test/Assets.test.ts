@@ -83,6 +83,10 @@ layer(Site.layer(), { excludeTestServices: true })("assets", (it) => {
       const { run, urlOf } = yield* withAsset
       for (const secret of [key, tenant.adminId, tenant.organizationId, run.chatId])
         assert.notInclude(urlOf("png"), secret)
+      // Nor the organization in another way of writing: the address names it to the server alone.
+      const signature = new URL(urlOf("png"), "http://x").searchParams.get("signature") ?? ""
+      const organization = Buffer.from(tenant.organizationId.replaceAll("-", ""), "hex")
+      assert.isFalse(Buffer.from(signature, "base64url").includes(organization))
       const stream = Site.framesOf((yield* Site.call(`/v2/chats/${run.chatId}/stream`)).text)
       const shown = JSON.stringify(stream.find((frame) => frame.data.type === "asset")?.data)
       assert.include(shown, "/v2/assets/")
