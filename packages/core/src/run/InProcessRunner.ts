@@ -73,6 +73,8 @@ const serverStopped = RunTransition.cases.Fail.make({
   error: "the server stopped before the run ended"
 })
 
+const outOfTime = RunTransition.cases.Fail.make({ failure: "timeout", error: "the run went past its time limit" })
+
 /** How a run that came to an end, ended. */
 const endingOf = (carried: Carried, exit: Exit.Exit<void, RunTransition>): RunTransition => {
   if (Exit.isSuccess(exit)) return RunTransition.cases.Complete.make({})
@@ -185,12 +187,10 @@ export const layer = (
       const inTime = (run: Run) =>
         Effect.fnUntraced(function* <A, R>(work: Effect.Effect<A, RunTransition, R>) {
           const waited = Duration.max(Duration.zero, DateTime.distance(run.createdAt, yield* DateTime.now))
+          if (Duration.isGreaterThanOrEqualTo(waited, limits.timeout)) return yield* Effect.fail(outOfTime)
           return yield* Effect.timeoutOrElse(work, {
             duration: Duration.subtract(limits.timeout, waited),
-            orElse: () =>
-              Effect.fail(
-                RunTransition.cases.Fail.make({ failure: "timeout", error: "the run went past its time limit" })
-              )
+            orElse: () => Effect.fail(outOfTime)
           })
         })
 
