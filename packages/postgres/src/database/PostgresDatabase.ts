@@ -5,6 +5,7 @@
  * Source: architecture.md §1 (`@castellan/postgres`), §4 ("many servers").
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -12,6 +13,7 @@ import * as Schema from "effect/Schema"
 import { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { migrate, requireCurrent, type SchemaMismatch } from "../migration/Migrator.ts"
+import * as ServerSocket from "./ServerSocket.ts"
 
 /** The role as which every statement of the service runs: it owns nothing, and row-level security binds it. */
 export const applicationRole = "castellan_application"
@@ -35,6 +37,8 @@ export interface PostgresDatabaseOptions {
   readonly allowOwner?: boolean
   /** Connections at most; 10 unless given. */
   readonly maxConnections?: number
+  /** How long a statement of the service may take; 20 seconds unless given, which is less than a request has. */
+  readonly statementTimeout?: Duration.Input
 }
 
 /** The service's login could lay down row-level security. */
@@ -93,9 +97,28 @@ const migrated = (owner: Redacted.Redacted<string>, service: Redacted.Redacted<s
     PgClient.layer({ url: owner, applicationName: "castellan-migrations", maxConnections: 1 })
   )
 
+/** How long a server may be silent before its connection is given up: longer than any statement takes. */
+const patienceOf = (statementTimeout: Duration.Duration): Duration.Duration => Duration.times(statementTimeout, 1.25)
+
+/**
+ * What the service asks of every session. A statement that takes too long is ended by the server; and a server that no
+ * longer hears of the service (its machine is gone, or the way to it) does not keep its transaction open, with all that
+ * others wait for, for the two hours that the operating system would take to notice.
+ */
+const sessionParameters = (statementTimeout: Duration.Duration): Readonly<Record<string, string>> => ({
+  role: applicationRole,
+  statement_timeout: String(Duration.toMillis(statementTimeout)),
+  idle_in_transaction_session_timeout: "60s",
+  tcp_keepalives_idle: "30",
+  tcp_keepalives_interval: "10",
+  tcp_keepalives_count: "3"
+})
+
 /** The connections of the service to a server whose schema is that of this version. */
 export const layer = (options: PostgresDatabaseOptions): Layer.Layer<Connections, DatabaseError> => {
   const { allowOwner = false, maxConnections = 10, ownerUrl, url } = options
+  const statementTimeout = Duration.fromInputUnsafe(options.statementTimeout ?? "20 seconds")
+  const address = ServerSocket.addressIn(Redacted.value(url))
   const owner = ownerUrl ?? (allowOwner ? url : undefined)
   const prepared = owner === undefined ? Effect.void : migrated(owner, url)
   const checked = allowOwner ? requireCurrent : Effect.andThen(requireSafeLogin, requireCurrent)
@@ -105,7 +128,8 @@ export const layer = (options: PostgresDatabaseOptions): Layer.Layer<Connections
     // Statements outside of a transaction are pipelined: each is whole in itself, the entering of its organization too.
     multiplex: true,
     applicationName: "castellan",
-    startupParameters: { role: applicationRole }
+    startupParameters: sessionParameters(statementTimeout),
+    ...(address === undefined ? {} : { stream: () => ServerSocket.open(address, patienceOf(statementTimeout)) })
   })
   return Layer.effectDiscard(checked).pipe(Layer.provideMerge(client), (ready) =>
     Layer.unwrap(Effect.as(prepared, ready))
