@@ -75,7 +75,6 @@ export const tables: ReadonlyArray<string> = [
   "chats",
   "chat_audiences",
   "runs",
-  "run_leases",
   "run_logs",
   "run_leases",
   "run_events",
