@@ -1,5 +1,6 @@
 /** A commit is on the disk when it is answered: PostgreSQL's `fsync` reaches the operating system. */
 import { assert, it } from "@effect/vitest"
+import type * as NodeFiles from "node:fs"
 import { cp, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,7 +10,7 @@ import * as Engine from "../../src/embedded/internal/Engine.ts"
 const flushed = vi.hoisted(() => ({ times: 0 }))
 
 vi.mock("node:fs", async (original) => {
-  const real = await original<typeof import("node:fs")>()
+  const real = await original<typeof NodeFiles>()
   return {
     ...real,
     fsyncSync: (file: number) => {
