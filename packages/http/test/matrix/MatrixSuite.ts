@@ -109,6 +109,20 @@ const wrongRefusal = ({ operation }: MatrixRequest, refusal: Refusal, answer: Se
   return wrong
 }
 
+/** What is wrong about what refusals left behind; nothing when that is what they should leave: a record, and no more. */
+const wrongTraces = Effect.fnUntraced(function* (organization: OrganizationId, recorded: number) {
+  const { deeds, elsewhere, refusals, within } = yield* Witness.use(({ observe }) => observe(organization))
+  const changed = [...within, ...elsewhere]
+  return [
+    ...(changed.length === 0 ? [] : [`changes ${changed.join(", ")}`]),
+    ...(deeds === 0 ? [] : ["is on the record as done"]),
+    ...(refusals === recorded ? [] : [`is on the record ${refusals} times, and should be ${recorded} times`])
+  ]
+})
+
+/** Lets what was changed on purpose be seen by nobody. */
+const overlook = (organization: OrganizationId) => Effect.asVoid(Witness.use(({ observe }) => observe(organization)))
+
 /** Has a request refused; answers with what is wrong about it. */
 const refused = Effect.fnUntraced(function* (
   organization: OrganizationId,
@@ -117,17 +131,25 @@ const refused = Effect.fnUntraced(function* (
   credential: string | undefined,
   refusal: Refusal
 ) {
-  const { observe } = yield* Witness
-  yield* observe(organization)
   const answer = yield* Served.send(requestWith(request, credential))
-  const { deeds, elsewhere, refusals, within } = yield* observe(organization)
-  const wrong = [...wrongRefusal(request, refusal, answer)]
-  const changed = [...within, ...elsewhere]
-  if (changed.length > 0) wrong.push(`changes ${changed.join(", ")}`)
-  if (deeds > 0) wrong.push("is on the record as done")
-  const recorded = refusal.code === "permission_denied" ? 1 : 0
-  if (refusals !== recorded) wrong.push(`is on the record ${refusals} times, and should be ${recorded} times`)
-  return wrong.map((what) => `${who}${request.variant}: ${what}`)
+  const traces = yield* wrongTraces(organization, refusal.code === "permission_denied" ? 1 : 0)
+  return [...wrongRefusal(request, refusal, answer), ...traces].map((what) => `${who}${request.variant}: ${what}`)
+})
+
+/** Has everybody turned away whom authentication does not know; answers with what is wrong about it. */
+const turnedAway = Effect.fnUntraced(function* (
+  organization: OrganizationId,
+  request: MatrixRequest,
+  outsiders: ReadonlyArray<Expectations.Outsider>
+) {
+  const wrong: Array<string> = []
+  for (const { credential, message, who } of outsiders) {
+    const answer = yield* Served.send(requestWith(request, credential))
+    const refusal = { code: "unauthenticated", message } as const
+    wrong.push(...wrongRefusal(request, refusal, answer).map((what) => `${who}${request.variant}: ${what}`))
+  }
+  const traces = yield* wrongTraces(organization, 0)
+  return [...wrong, ...traces.map((what) => `one of those who are turned away${request.variant}: ${what}`)]
 })
 
 /** Has a request served; answers with what is wrong about it. */
@@ -145,16 +167,34 @@ const servedElsewhere = Effect.fnUntraced(function* (
   who: string,
   credential: string
 ) {
-  const { observe } = yield* Witness
-  yield* observe(organization)
   const wrong = yield* served(request, who, credential)
-  const { within } = yield* observe(organization)
+  const { within } = yield* Witness.use(({ observe }) => observe(organization))
   return within.length === 0 ? wrong : [...wrong, `${who}${request.variant}: changes ${within.join(", ")}`]
 })
+
+/** What a list says its length is: in `total_count`, or as the sum of its `counts`; nothing where it does not say. */
+const countOf = (text: string): number | undefined => {
+  const fields = fieldsOf(text)
+  const { counts, total_count: total } = fields
+  if (typeof total === "number") return total
+  if (typeof counts !== "object" || counts === null) return undefined
+  return Object.values(counts).reduce((sum: number, count) => sum + Number(count), 0)
+}
+
+/** How many rows a list holds. */
+const lengthOf = (text: string): number =>
+  Object.values(fieldsOf(text)).reduce((length: number, rows) => length + (Array.isArray(rows) ? rows.length : 0), 0)
+
+const fieldsOf = (text: string): { readonly [name: string]: unknown } => {
+  const parsed: unknown = JSON.parse(text)
+  return typeof parsed === "object" && parsed !== null ? Object.fromEntries(Object.entries(parsed)) : {}
+}
 
 /** Somebody who is known, in a world. */
 interface Caller {
   readonly who: string
+  /** Whether the operation is meant for them. */
+  readonly isProper?: boolean
   readonly expected: Expectations.Expectation
   readonly credential: (world: {
     readonly keys: World.World["keys"]
@@ -179,6 +219,7 @@ const callersOf = (operation: Operation, rule: Rule): ReadonlyArray<Caller> => {
   return [
     {
       who: "a proper caller",
+      isProper: true,
       expected: "served",
       credential: proper === "everything" ? by("maker") : ({ keyWith }) => keyWith(proper)
     },
@@ -212,16 +253,24 @@ const variantOf = (operation: Operation, world: World.World, variant: string): M
 }
 
 /** What is wrong about one caller's request. Whoever is served has a world of their own, where that may change it. */
-const asked = Effect.fnUntraced(function* (request: MatrixRequest, { credential, expected, who }: Caller) {
+const asked = Effect.fnUntraced(function* (
+  request: MatrixRequest,
+  { credential, expected, isProper = false, who }: Caller,
+  { servesEverybody = true }: SuiteOptions
+) {
   const { keyWith, world } = yield* Shared
   const within = world.tenant.organizationId
   const key = yield* credential({ keys: world.keys, keyWith })
-  if (expected !== "served") return yield* refused(within, request, who, key, expected)
+  if (expected !== "served") {
+    yield* overlook(within)
+    return yield* refused(within, request, who, key, expected)
+  }
   const { operation } = request
   if (key === world.keys.foreign) return yield* servedElsewhere(within, request, who, key)
   // What is read stays as it is, but for the moment at which a sandcastle was last used.
-  if (operation.method === "GET") return yield* served(request, who, key)
-  if (key.includes(".")) return []
+  if (operation.method === "GET") return yield* Effect.tap(served(request, who, key), () => overlook(within))
+  // A session is its own world's.
+  if (key.includes(".") || !(isProper || servesEverybody)) return []
   const own = yield* World.make
   const { ignore } = yield* Witness
   yield* Effect.forEach(own.organizations, ignore)
@@ -231,26 +280,86 @@ const asked = Effect.fnUntraced(function* (request: MatrixRequest, { credential,
 /** What the matrix runs on. */
 export type Deployment = Layer.Layer<Served.Parts | Witness, unknown>
 
+/** How much of the matrix is run. */
+export interface SuiteOptions {
+  /** Whether everybody who is to be served has a world made for them, or the proper caller alone. Default: everybody. */
+  readonly servesEverybody?: boolean
+}
+
+/** Lists, and whatever else tells of an organization as a whole. */
+const lists = operations.filter(
+  ({ method, name, pathParameters }) => method === "GET" && pathParameters.length === 0 && anonymous[name] === undefined
+)
+const open = operations.filter(({ name }) => anonymous[name] !== undefined)
 const guarded = operations.filter(({ name }) => anonymous[name] === undefined)
 
 /** The matrix over a deployment. */
-export const suite = (name: string, deployment: Deployment): void => {
+export const suite = (title: string, deployment: Deployment, options: SuiteOptions = {}): void => {
   const site = shared.pipe(Layer.provideMerge(Served.layer), Layer.provideMerge(deployment))
-  layer(site, { timeout: "120 seconds", excludeTestServices: true })(`the matrix of callers: ${name}`, (it) => {
+  layer(site, { timeout: "120 seconds", excludeTestServices: true })(`the matrix of callers: ${title}`, (it) => {
     it.effect.each(guarded.map((operation) => [operation.name, operation] as const))("%s", ([, operation]) =>
       Effect.gen(function* () {
         const { outsiders, world } = yield* Shared
         const rule = ruleOf(operation)
         const wrong: Array<string> = []
         for (const request of requestsOf(operation, world.filling)) {
-          for (const { credential, message, who } of outsiders) {
-            const refusal = { code: "unauthenticated", message } as const
-            wrong.push(...(yield* refused(world.tenant.organizationId, request, who, credential, refusal)))
-          }
-          for (const caller of callersOf(operation, rule)) wrong.push(...(yield* asked(request, caller)))
+          yield* overlook(world.tenant.organizationId)
+          wrong.push(...(yield* turnedAway(world.tenant.organizationId, request, outsiders)))
+          for (const caller of callersOf(operation, rule)) wrong.push(...(yield* asked(request, caller, options)))
         }
         assert.deepStrictEqual(wrong, [])
       })
+    )
+
+    it.effect.each(open.map((operation) => [operation.name, operation] as const))(
+      "%s asks for no credentials",
+      ([, operation]) =>
+        Effect.gen(function* () {
+          const { world } = yield* Shared
+          for (const request of requestsOf(operation, world.filling)) {
+            const answer = yield* Served.send(requestWith(request, undefined))
+            const statuses = operation.name === "assets.get" ? [403] : operation.successes
+            assert.include(statuses, answer.status, answer.text)
+          }
+        })
+    )
+
+    it.effect("the tables are of operations that are there", () =>
+      Effect.sync(() => {
+        const there = new Set(operations.map(({ name }) => name))
+        const told = [...Object.keys(rules), ...Object.keys(anonymous)]
+        assert.deepStrictEqual(
+          told.filter((name) => !there.has(name)),
+          []
+        )
+        assert.deepStrictEqual(
+          Object.keys(anonymous).filter((name) => rules[name] !== undefined),
+          []
+        )
+      })
+    )
+
+    it.effect.each(lists.map((operation) => [operation.name, operation] as const))(
+      "%s tells nobody of what is hidden from them, nor counts it",
+      ([, operation]) =>
+        Effect.gen(function* () {
+          const { world } = yield* Shared
+          const hidden = world.hidden[operation.name]
+          if (hidden === undefined) {
+            return assert.fail(`${operation.name}: say in World.ts (\`hidden\`) what it tells the maker alone`)
+          }
+          for (const request of requestsOf(operation, world.filling)) {
+            const own = yield* Served.send(requestWith(request, world.keys.maker))
+            for (const one of hidden.told) assert.include(own.text, one)
+            for (const who of hidden.from) {
+              const { status, text } = yield* Served.send(requestWith(request, world.keys[who]))
+              assert.strictEqual(status, 200, text)
+              for (const one of hidden.told) assert.notInclude(text, one, who)
+              const counted = countOf(text)
+              if (counted !== undefined) assert.strictEqual(counted, lengthOf(text), who)
+            }
+          }
+        })
     )
   })
 }

@@ -50,6 +50,12 @@ import * as Served from "./Served.ts"
 /** What the keys of the maker may do: each list of permissions is a role of its own; `admin` is the system role. */
 export type Authority = ReadonlyArray<Permission.Permission> | "admin"
 
+/** What a list tells the maker of: texts that its answer holds, mostly ids; and whom it must not tell of them. */
+export interface Hidden {
+  readonly told: ReadonlyArray<string>
+  readonly from: ReadonlyArray<"stranger" | "restricted" | "foreign">
+}
+
 /** A populated organization, and who may call on it. */
 export interface World {
   readonly tenant: Fixture.Tenant
@@ -82,8 +88,8 @@ export interface World {
     Served.Parts | Served.Served
   >
   readonly filling: Filling
-  /** What each list holds of the maker's, by the name of its operation: ids that a stranger must not be told. */
-  readonly ids: { readonly [kind: string]: ReadonlyArray<string> }
+  /** What each list tells its maker of, and not others, by the name of the operation. */
+  readonly hidden: { readonly [operation: string]: Hidden }
 }
 
 const all: ReadonlyArray<Permission.Permission> = Permission.all
@@ -235,9 +241,8 @@ export const make = Effect.gen(function* () {
   const app = yield* AutomationSample.app(principal, [asset], { access })
   yield* AppStore.use((store) => store.save(app))
 
-  yield* Effect.flatMap(AdministrationSample.budget(within, { amount: 1_000_000 }), (budget) =>
-    BudgetStore.use((store) => store.save(budget))
-  )
+  const budget = yield* AdministrationSample.budget(within, { amount: 1_000_000 })
+  yield* BudgetStore.use((store) => store.save(budget))
   yield* Effect.flatMap(AdministrationSample.scimGroupMapping(within), (mapping) =>
     ScimGroupMappingStore.use((store) => store.save(mapping))
   )
@@ -399,6 +404,8 @@ export const make = Effect.gen(function* () {
       "roles.create": { fields: { name: "another" } }
     }
   }
+  const carried = (...told: ReadonlyArray<string>): Hidden => ({ told, from: ["stranger", "restricted", "foreign"] })
+  const organizational = (...told: ReadonlyArray<string>): Hidden => ({ told, from: ["foreign"] })
   const world: World = {
     tenant,
     organizations: [within, other.organizationId],
@@ -406,13 +413,31 @@ export const make = Effect.gen(function* () {
     keyWith,
     sessions,
     filling,
-    ids: {
-      agents: [agent.id],
-      apps: [app.id],
-      changes: [open, draft, denied, merged, reserved].map(({ change }) => change.id),
-      chats: [chat.id],
-      playbooks: [playbook.id, deployed.id],
-      sandcastles: [sandbox]
+    hidden: {
+      "agents.list": carried(agent.id),
+      "apps.list": carried(app.id),
+      "chats.list": carried(chat.id),
+      "connectors.list": carried(String(connectorId)),
+      "playbooks.list": carried(playbook.id, deployed.id),
+      "sandcastles.list": carried(sandbox),
+      // Owning a folder by name counts for restricted keys, too.
+      "changes.list": {
+        told: [open, draft, denied, merged, reserved].map(({ change }) => change.id),
+        from: ["stranger", "foreign"]
+      },
+      // Whoever has the permission sees all of them, within the organization.
+      "apiKeys.list": organizational(maker.id),
+      "auditEvents.list": organizational(maker.id),
+      "folderPolicies.list": organizational(author.id),
+      "members.list": organizational(person.id),
+      "organization.get": organizational(tenant.organizationId),
+      "roles.list": organizational(target.id),
+      "usage.listBudgets": organizational(budget.id),
+      // A sum, which says no id: 100 tokens went in, and the other organization has used none.
+      "usage.report": organizational('"input_tokens":100'),
+      // What the deployment serves, which is no secret of anybody's.
+      "connectors.types": organizational(),
+      "models.list": organizational()
     }
   }
   return world
