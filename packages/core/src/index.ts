@@ -645,6 +645,9 @@ export * as RateLimits from "./ratelimit/RateLimits.ts"
 /** The token bucket that an organization's requests are counted by: it holds so many tokens, of which so many come back in a minute, evenly; a request takes one. */
 export * as TokenBucket from "./ratelimit/TokenBucket.ts"
 
+/** What servers do for those that have stopped, again and again: the runs that nobody carries are taken up, and the runs of playbooks and agents that wait for them go on. */
+export * as Recovery from "./recovery/Recovery.ts"
+
 /** The blocks that a report is made of. */
 export * as Block from "./report/Block.ts"
 
@@ -738,8 +741,14 @@ export * as InProcessRunner from "./run/InProcessRunner.ts"
 /** A run: the unit of durable work. */
 export * as Run from "./run/Run.ts"
 
+/** What a run's log still lacks when its run has ended without telling, because the server that carried it has stopped: the opening, where not even that was told, the ends of the cells that were begun, and `Done`. */
+export * as RunClosing from "./run/RunClosing.ts"
+
 /** What happens during a run, in the order in which everybody sees it. */
 export * as RunEvent from "./run/RunEvent.ts"
+
+/** Who carries a run. */
+export * as RunLease from "./run/RunLease.ts"
 
 /** The bounds of a run. */
 export * as RunLimits from "./run/RunLimits.ts"

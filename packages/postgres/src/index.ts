@@ -81,6 +81,9 @@ export * as Query from "./database/Query.ts"
 /** Documents that are read over and over, request by request, and seldom change: what a text was decoded to is remembered by the text. */
 export * as RememberedDocument from "./database/RememberedDocument.ts"
 
+/** A connection to a server that is given up when the server stays silent after something was sent to it. */
+export * as ServerSocket from "./database/ServerSocket.ts"
+
 /** The two walls between organizations, in one fragment: a statement names its organization, and enters it. */
 export * as Tenancy from "./database/Tenancy.ts"
 
@@ -92,6 +95,18 @@ export * as PostgresDeliveryStore from "./delivery/PostgresDeliveryStore.ts"
 
 /** PostgreSQL in the process, as the place where everything is kept: PGlite over a folder, in a thread of its own, so that no statement keeps the service from answering. */
 export * as EmbeddedDatabase from "./embedded/EmbeddedDatabase.ts"
+
+/** The columns of tables, as the database itself names them: an export has them all, whatever migrations have added. */
+export * as ExchangeColumns from "./exchange/ExchangeColumns.ts"
+
+/** The file in which an organization leaves a deployment, and comes to another: lines of JSON. */
+export * as ExchangeFormat from "./exchange/ExchangeFormat.ts"
+
+/** Writes everything that an organization has: as it was at one moment, while others go on writing, and a few rows at a time, so that an organization of any size needs little memory. */
+export * as Exporter from "./exchange/Exporter.ts"
+
+/** Takes in an organization from a file: whole, or not at all. */
+export * as Importer from "./exchange/Importer.ts"
 
 /** Folder policies in PostgreSQL. */
 export * as PostgresFolderPolicyStore from "./folderpolicy/PostgresFolderPolicyStore.ts"
@@ -162,7 +177,7 @@ export * as RunLogFollowers from "./run/RunLogFollowers.ts"
 /** Appends to the logs of runs. */
 export * as RunLogWriter from "./run/RunLogWriter.ts"
 
-/** How servers that share a database tell each other that a run's log has grown. */
+/** How servers that share a database tell each other that a run's log has grown, and that a run is to be stopped. */
 export * as RunNotifications from "./run/RunNotifications.ts"
 
 /** Executions in PostgreSQL. */
