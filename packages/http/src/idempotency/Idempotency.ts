@@ -20,7 +20,6 @@ import { CurrentAttempt } from "@castellan/core/idempotency/CurrentAttempt"
 import { IdempotencyKey } from "@castellan/core/idempotency/IdempotencyKey"
 import { type Attempt, AttemptId } from "@castellan/core/idempotency/IdempotentRequest"
 import { IdempotencyStore } from "@castellan/core/idempotency/IdempotencyStore"
-import type { RoleId } from "@castellan/core/role/Role"
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -57,7 +56,8 @@ const replayedHeader = "idempotent-replayed"
 interface Holding {
   readonly attempt: Attempt
   readonly sealing: KeptAnswer.Sealing
-  readonly roles: ReadonlyArray<RoleId>
+  /** Of the principal. */
+  readonly reach: KeptAnswer.Reach
   /** Whether the answer is made, or given up: what commits later is no part of the request. */
   isConcluded: boolean
 }
@@ -98,7 +98,7 @@ const underway = conflict("the request that it was sent with is still being carr
 const carriedOut = conflict(
   "the request was carried out, and its answer is lost: look at what it did before you send it with another key"
 )
-const foreign = conflict("the answer is for a caller with roles that this one does not hold")
+const foreign = conflict("the answer is for a caller with roles or with access that this one does not have")
 const superseded = conflict("another attempt at the request has taken over")
 
 /** A request whose body can be read again. */
@@ -154,8 +154,8 @@ export const layer = (
       ) {
         const kept = KeptAnswer.unseal(answer, sealing)
         if (Option.isNone(kept)) return yield* carriedOut
-        const { body, content, roles } = kept.value
-        if (!roles.every((id) => principal.roles.some((role) => role.id === id))) return yield* foreign
+        const { body, content, reach } = kept.value
+        if (!KeptAnswer.isWithinReachOf(principal, reach)) return yield* foreign
         const response =
           content._tag === "Response"
             ? KeptAnswer.toResponse(content, body)
@@ -211,7 +211,7 @@ export const layer = (
                   keyed.holding = {
                     attempt,
                     sealing,
-                    roles: principal.roles.map((role) => role.id),
+                    reach: KeptAnswer.reachOf(principal),
                     isConcluded: false
                   }
                 })
@@ -249,11 +249,11 @@ export const layer = (
 
       /** Keeps the answer of an attempt, or gives the request up; answers with the response to send. */
       const conclude = Effect.fnUntraced(function* (
-        { attempt, roles, sealing }: Holding,
+        { attempt, reach, sealing }: Holding,
         response: HttpServerResponse.HttpServerResponse | undefined
       ) {
         if (response !== undefined && KeptAnswer.isKept(response.status)) {
-          const answer = yield* KeptAnswer.of(response, roles)
+          const answer = yield* KeptAnswer.of(response, reach)
           if (Option.isSome(answer.kept)) {
             yield* store.answer(attempt, KeptAnswer.seal(answer.kept.value, sealing))
             return answer.response

@@ -8,6 +8,7 @@
  * Source: decisions.md §1 (`Idempotency-Key`), §3 ("Only a SHA-256 hash is stored").
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto"
+import type { Principal } from "@castellan/core/access/Principal"
 import { ChatId } from "@castellan/core/chat/Chat"
 import { RoleId } from "@castellan/core/role/Role"
 import { RunId } from "@castellan/core/run/Run"
@@ -25,17 +26,30 @@ const Content = Schema.TaggedUnion({
   Run: { chatId: ChatId, runId: RunId }
 })
 
-/** An answer, without the bytes of its body. */
-const Head = Schema.Struct({
-  content: Content,
-  /** The effective roles of who was answered: whoever holds fewer is not given the answer. */
-  roles: Schema.Array(RoleId)
+/** How much whoever was answered may see: who may see less is not given the answer. */
+const Reach = Schema.Struct({
+  /** The effective roles. */
+  roles: Schema.Array(RoleId),
+  /** Whether it was by a restricted key, or a session of one. */
+  restricted: Schema.Boolean
 })
+export type Reach = typeof Reach.Type
+
+/** How much a principal may see. */
+export const reachOf = ({ restricted, roles }: Principal): Reach => ({ roles: roles.map(({ id }) => id), restricted })
+
+/** Whether a principal may see all that is within a reach. */
+export const isWithinReachOf = (principal: Principal, { restricted, roles }: Reach): boolean =>
+  (restricted || !principal.restricted) && roles.every((id) => principal.roles.some((role) => role.id === id))
+
+/** An answer, without the bytes of its body. */
+const Head = Schema.Struct({ content: Content, reach: Reach })
 
 /** An answer that is kept. */
 export interface KeptAnswer {
   readonly content: typeof Content.Type
-  readonly roles: ReadonlyArray<RoleId>
+  /** Of whoever was answered. */
+  readonly reach: Reach
   /** The body of a response; empty for a run. */
   readonly body: Uint8Array
 }
@@ -77,7 +91,7 @@ const bytesOf = ({ body }: HttpServerResponse.HttpServerResponse): Effect.Effect
  */
 export const of = (
   response: HttpServerResponse.HttpServerResponse,
-  roles: ReadonlyArray<RoleId>
+  reach: Reach
 ): Effect.Effect<{
   readonly response: HttpServerResponse.HttpServerResponse
   readonly kept: Option.Option<KeptAnswer>
@@ -85,7 +99,7 @@ export const of = (
   const run = StreamResponse.streamedRun(response)
   if (run !== undefined) {
     const content = Content.cases.Run.make(run)
-    return Effect.succeed({ response, kept: Option.some({ content, roles, body: new Uint8Array() }) })
+    return Effect.succeed({ response, kept: Option.some({ content, reach, body: new Uint8Array() }) })
   }
   return Effect.map(bytesOf(response), (bytes) => {
     if (Option.isNone(bytes)) return { response, kept: Option.none() }
@@ -96,7 +110,7 @@ export const of = (
     const content = Content.cases.Response.make({ status: response.status, headers })
     return {
       response: response.body._tag === "Stream" ? toResponse(content, body) : response,
-      kept: Option.some({ content, roles, body })
+      kept: Option.some({ content, reach, body })
     }
   })
 }
@@ -134,8 +148,8 @@ const keyOf = ({ id, key, secret }: Sealing): Buffer =>
   createHmac("sha256", secret).update(`castellan/idempotency/answer/1\n${id}\n${key}`).digest()
 
 /** An answer as it is kept. */
-export const seal = ({ body, content, roles }: KeptAnswer, sealing: Sealing): Uint8Array => {
-  const head = Buffer.from(encodeHead({ content, roles }), "utf8")
+export const seal = ({ body, content, reach }: KeptAnswer, sealing: Sealing): Uint8Array => {
+  const head = Buffer.from(encodeHead({ content, reach }), "utf8")
   const length = Buffer.alloc(lengthBytes)
   length.writeUInt32BE(head.length)
   const nonce = randomBytes(nonceBytes)

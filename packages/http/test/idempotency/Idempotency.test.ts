@@ -225,6 +225,28 @@ layer(Site.layer(), { timeout: "60 seconds" })("idempotent requests", (it) => {
         assert.strictEqual(new Set([first, own, annas].map(idOf)).size, 3)
       })
     )
+
+    it.effect("of one end user share it as well, but a restricted one is not given what a whole one was", () =>
+      Effect.gen(function* () {
+        const { tenant } = yield* Site.Site
+        const owner = yield* Fixture.member(tenant.organizationId, { roles: [tenant.memberRole] })
+        const anna = { clientMetadata: { text: '{"id":"anna"}', attributes: { id: "anna" } } }
+        const issue = (options: Parameters<typeof Fixture.key>[1]) =>
+          Effect.map(Fixture.key(owner, options), ({ secret }) => Redacted.value(secret))
+        const [whole, restricted] = [yield* issue({ ...anna, fullMemberAccess: true }), yield* issue(anna)]
+        const mint = (key: string, by: string) => Site.call("/v2/sessions", { method: "POST", key: by, ...keyed(key) })
+
+        const key = newKey()
+        const first = yield* mint(key, whole)
+        assert.strictEqual(first.status, 201, first.text)
+        conflict(yield* mint(key, restricted), /access/)
+
+        const other = newKey()
+        const less = yield* mint(other, restricted)
+        assert.strictEqual(less.status, 201, less.text)
+        assert.strictEqual((yield* mint(other, whole)).text, less.text)
+      })
+    )
   })
 
   describe("a form", () => {

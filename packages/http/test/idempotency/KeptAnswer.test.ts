@@ -7,7 +7,7 @@ import { Effect, Option, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 
 const uuid = "0197c0de-0000-7000-8000-000000000000"
-const roles = [RoleId.make(uuid)]
+const reach = { roles: [RoleId.make(uuid)], restricted: false }
 const sealing = { secret: "a secret of more than thirty-two characters", id: "a".repeat(64), key: "key" }
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -15,7 +15,7 @@ const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
   body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : body._tag
 
 const kept = (response: HttpServerResponse.HttpServerResponse) =>
-  Effect.flatMap(KeptAnswer.of(response, roles), (answer) =>
+  Effect.flatMap(KeptAnswer.of(response, reach), (answer) =>
     Effect.map(Effect.fromOption(answer.kept), (one) => ({ ...answer, kept: one }))
   )
 
@@ -40,7 +40,7 @@ describe("an answer that is kept", () => {
       Effect.gen(function* () {
         const answer = yield* kept(response)
         const opened = yield* Effect.fromOption(KeptAnswer.unseal(KeptAnswer.seal(answer.kept, sealing), sealing))
-        assert.deepStrictEqual([opened.roles, opened.content], [roles, answer.kept.content])
+        assert.deepStrictEqual([opened.reach, opened.content], [reach, answer.kept.content])
         assert.strictEqual(opened.content._tag, "Response")
         if (opened.content._tag !== "Response") return
         const again = KeptAnswer.toResponse(opened.content, opened.body)
@@ -55,7 +55,7 @@ describe("an answer that is kept", () => {
 
   it("is a run, where that was streamed", () => {
     const content = { _tag: "Run", chatId: ChatId.make(uuid), runId: RunId.make(uuid) } as const
-    const sealed = KeptAnswer.seal({ content, roles, body: new Uint8Array() }, sealing)
+    const sealed = KeptAnswer.seal({ content, reach, body: new Uint8Array() }, sealing)
     const opened = Option.getOrUndefined(KeptAnswer.unseal(sealed, sealing))
     assert.deepStrictEqual(opened?.content, content)
   })
