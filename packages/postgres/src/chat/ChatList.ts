@@ -67,7 +67,7 @@ const audiencesOf = Effect.fnUntraced(function* (sql: SqlClient, { now, reader }
         AND reader = ANY(${JSON.stringify(readers).replace(/^\[(.*)\]$/, "{$1}")}::text[])
         AND ends_at > ${DateTime.toDateUtc(now)}
     ) AS audience JOIN castellan.chat_tallies AS tally USING (audience_id)
-    WHERE tally.organization_id = ${reader.organizationId} AND tally.kind = 'all'
+    WHERE ${within(sql, reader.organizationId, "tally")} AND tally.kind = 'all'
     GROUP BY tally.audience_id`)
   // Within a transaction, what is added up would be held until its end.
   const outer = yield* Effect.serviceOption(sql.transactionService)
