@@ -41,13 +41,16 @@ const establish = async (): Promise<{ readonly bearer: string; readonly role: Wi
   const role = roleOf(json)
   const roles = [role, ...Array.from({ length: roleCount - 1 }, () => anotherRole(role))]
   await pool.query("INSERT INTO members VALUES ($1, $2, true)", [member, organization])
-  for (const one of roles) {
-    const { allow_model_choice, created_at, description, id, is_scim_managed, is_system, name, updated_at } = one
-    await pool.query("INSERT INTO roles VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", [
-      ...[id, organization, name, description, is_system, is_scim_managed, allow_model_choice, created_at, updated_at],
-      permissions
-    ])
-  }
+  await Promise.all(
+    roles.map((one) =>
+      pool.query(
+        `INSERT INTO roles
+         SELECT id, $2, name, description, is_system, is_scim_managed, allow_model_choice, created_at, updated_at, $3
+         FROM json_populate_record(NULL::roles, $1)`,
+        [JSON.stringify(one), organization, permissions]
+      )
+    )
+  )
   await pool.query("INSERT INTO member_roles SELECT $1, id FROM roles ORDER BY id LIMIT 2", [member])
   const bearer = randomBytes(36).toString("base64")
   await pool.query("INSERT INTO api_keys VALUES ($1, $2, $3, $4)", [
@@ -97,8 +100,14 @@ const schema = {
     200: {
       type: "object",
       properties: {
-        ...{ id: text, name: text, description: text, is_system: flag, is_scim_managed: flag },
-        ...{ allow_model_choice: flag, created_at: text, updated_at: text }
+        id: text,
+        name: text,
+        description: text,
+        is_system: flag,
+        is_scim_managed: flag,
+        allow_model_choice: flag,
+        created_at: text,
+        updated_at: text
       },
       required: ["id", "name", "description", "is_system", "is_scim_managed", "allow_model_choice", "created_at"]
     }

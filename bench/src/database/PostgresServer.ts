@@ -74,10 +74,13 @@ const open = async ({ durable }: PostgresServerOptions) => {
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ["--encoding=UTF8", "--locale=C.UTF-8"],
     postgresFlags: [
-      ...["-c", `fsync=${durable ? "on" : "off"}`],
-      ...["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=100", "-c", "shared_buffers=1GB"],
-      ...["-c", "max_wal_size=8GB", "-c", "maintenance_work_mem=256MB"]
-    ],
+      `fsync=${durable ? "on" : "off"}`,
+      "listen_addresses=127.0.0.1",
+      "max_connections=100",
+      "shared_buffers=1GB",
+      "max_wal_size=8GB",
+      "maintenance_work_mem=256MB"
+    ].flatMap((setting) => ["-c", setting]),
     onLog: () => {}
   })
   await server.initialise()
