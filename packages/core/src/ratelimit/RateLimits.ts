@@ -154,8 +154,9 @@ export const layer: Layer.Layer<RateLimits, never, OrganizationStore | RateLimit
 
     /** Has one fiber ask the store; whoever comes meanwhile waits for its answer. */
     const refillOnce = (id: OrganizationId, purse: Purse, now: number): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        if (purse.taking !== undefined) return Deferred.await(purse.taking)
+      // What others wait for must be on its way once it is announced.
+      Effect.uninterruptibleMask((restore) => {
+        if (purse.taking !== undefined) return restore(Deferred.await(purse.taking))
         const taking = Deferred.makeUnsafe<void>()
         purse.taking = taking
         const refilling = Effect.onExit(refill(id, purse, now), (exit) => {
@@ -163,7 +164,7 @@ export const layer: Layer.Layer<RateLimits, never, OrganizationStore | RateLimit
           return Deferred.done(taking, Exit.asVoid(exit))
         })
         // In a fiber of its own: a client that leaves, or whose time is up, must not leave the others without an answer.
-        return Effect.andThen(Effect.forkDetach(Effect.interruptible(refilling)), Deferred.await(taking))
+        return Effect.andThen(Effect.forkDetach(Effect.interruptible(refilling)), restore(Deferred.await(taking)))
       })
 
     /** Where a request stands by what is known here; nothing where the store has to be asked. */
@@ -201,13 +202,15 @@ export const layer: Layer.Layer<RateLimits, never, OrganizationStore | RateLimit
         purse.asked += 1
         const standing = decide(purse, now)
         if (standing !== undefined) return Effect.succeed(standing)
-        purse.waiting += 1
-        return Effect.ensuring(
-          ask(id, purse),
-          Effect.sync(() => {
-            purse.waiting -= 1
-          })
-        )
+        return Effect.uninterruptibleMask((restore) => {
+          purse.waiting += 1
+          return Effect.ensuring(
+            restore(ask(id, purse)),
+            Effect.sync(() => {
+              purse.waiting -= 1
+            })
+          )
+        })
       })
 
     return RateLimits.of({ count })

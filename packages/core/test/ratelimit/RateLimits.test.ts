@@ -1,7 +1,7 @@
 import * as Sample from "@castellan/testing/fixture/Sample"
 import { layerCrypto } from "@castellan/testing/fixture/Deployment"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, DateTime, Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { Context, DateTime, Deferred, Effect, Exit, Fiber, Layer, Scheduler } from "effect"
 import { TestClock } from "effect/testing"
 import { StorageUnavailable } from "../../src/error/StorageUnavailable.ts"
 import { Organization, type OrganizationId, type RateLimit } from "../../src/organization/Organization.ts"
@@ -57,6 +57,17 @@ const passing = (server: RateLimits.RateLimits["Service"], id: OrganizationId, r
   )
 
 const layer = Layer.mergeAll(OrganizationStore.layerMemory, RateLimitStore.layerMemory, layerCrypto)
+
+/** A scheduler that has a fiber give way once, before so many further steps. */
+const yieldingAt = (step: number): Scheduler.Scheduler => {
+  const scheduler = new Scheduler.MixedScheduler()
+  let steps = 0
+  return {
+    executionMode: scheduler.executionMode,
+    shouldYield: () => (steps += 1) === step,
+    makeDispatcher: () => scheduler.makeDispatcher()
+  }
+}
 
 describe("RateLimits", () => {
   it.effect("lets a burst pass, and what comes back: 100 at once and 600 a minute unless it is set", () =>
@@ -213,6 +224,37 @@ describe("RateLimits", () => {
       yield* Deferred.succeed(gate, undefined)
       yield* Fiber.join(left)
       assert.isTrue(yield* Fiber.join(staying))
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("a client that leaves at any step keeps nobody waiting, and is not waited for", () =>
+    Effect.gen(function* () {
+      const store = yield* RateLimitStore.RateLimitStore
+      let most = 0
+      const server = yield* serverOn(
+        RateLimitStore.RateLimitStore.of({
+          take: (id, limit, tokens, now) => {
+            most = tokens
+            return store.take(id, limit, tokens, now)
+          }
+        })
+      )
+      const yields = (times: number) => Effect.forEach(Array.from({ length: times }), () => Effect.yieldNow)
+      for (let step = 0; step < 40; step++) {
+        const { id } = yield* organization()
+        const leaving = yield* Effect.forkChild(
+          // It gives way at that step, and is cut short there.
+          Effect.provideService(server.count(id), Scheduler.Scheduler, yieldingAt(step))
+        )
+        yield* Effect.yieldNow
+        yield* Fiber.interrupt(leaving)
+        // What is expected goes by what came lately.
+        yield* TestClock.adjust("2 seconds")
+        const staying = yield* Effect.forkChild(passes(server, id))
+        yield* yields(100)
+        assert.isDefined(staying.pollUnsafe(), `step ${step}`)
+        assert.strictEqual(most, 1, `step ${step}`)
+      }
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
