@@ -202,6 +202,7 @@ for (const server of TestDatabase.servers()) {
       { statementTimeout: "300 millis" },
       (of) =>
         Effect.gen(function* () {
+          const context = yield* Effect.context<Services>()
           yield* of.write
           yield* of.behind((sql) =>
             sql.withTransaction(
@@ -209,7 +210,7 @@ for (const server of TestDatabase.servers()) {
                 yield* sql`LOCK TABLE castellan.roles IN ACCESS EXCLUSIVE MODE`
                 yield* Effect.all([unavailable(of.read, "3 seconds"), unavailable(of.write, "3 seconds")], {
                   concurrency: "unbounded"
-                }).pipe(Effect.provideContext(yield* Effect.context<never>()))
+                }).pipe(Effect.provideContext(context))
               })
             )
           )
