@@ -9,6 +9,7 @@ import * as AssetSignature from "@castellan/http/asset/AssetSignature"
 import { HttpLimits } from "@castellan/http/HttpLimits"
 import * as RunBroadcast from "@castellan/http/stream/RunBroadcast"
 import type { Follower } from "@castellan/http/stream/RunFeed"
+import * as CutShort from "@castellan/testing/fixture/CutShort"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Clock, DateTime, Effect, Exit, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -81,6 +82,21 @@ const assertLives = (frames: string, millis: number) =>
   })
 
 describe("RunBroadcast", () => {
+  it.effect("follows a run for others, and forgets it, at whatever step its first client leaves", () =>
+    Effect.gen(function* () {
+      yield* tell(text("a"))
+      for (let step = 1; step < 80; step++) {
+        yield* CutShort.at(step, follow(0))
+        const next = yield* Effect.forkChild(follow(0))
+        yield* Effect.forEach(Array.from({ length: 100 }), () => Effect.yieldNow)
+        assert.isDefined(next.pollUnsafe(), `step ${step}`)
+        // Whoever has not begun to read is no follower.
+        yield* TestClock.adjust("2 minutes")
+        assert.deepStrictEqual(yield* state, { runs: 0, followers: 0, bytes: 0 }, `step ${step}`)
+      }
+    }).pipe(Effect.provide(over(layerMemory)))
+  )
+
   it.effect("forgets a run a minute after its last follower left, and reads it again for the next", () =>
     Effect.gen(function* () {
       yield* tell(text("a"), text("b"))

@@ -1,7 +1,8 @@
+import * as CutShort from "@castellan/testing/fixture/CutShort"
 import * as Sample from "@castellan/testing/fixture/Sample"
 import { layerCrypto } from "@castellan/testing/fixture/Deployment"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, DateTime, Deferred, Effect, Exit, Fiber, Layer, Scheduler } from "effect"
+import { Context, DateTime, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { StorageUnavailable } from "../../src/error/StorageUnavailable.ts"
 import { Organization, type OrganizationId, type RateLimit } from "../../src/organization/Organization.ts"
@@ -57,17 +58,6 @@ const passing = (server: RateLimits.RateLimits["Service"], id: OrganizationId, r
   )
 
 const layer = Layer.mergeAll(OrganizationStore.layerMemory, RateLimitStore.layerMemory, layerCrypto)
-
-/** A scheduler that has a fiber give way once, before so many further steps. */
-const yieldingAt = (step: number): Scheduler.Scheduler => {
-  const scheduler = new Scheduler.MixedScheduler()
-  let steps = 0
-  return {
-    executionMode: scheduler.executionMode,
-    shouldYield: () => (steps += 1) === step,
-    makeDispatcher: () => scheduler.makeDispatcher()
-  }
-}
 
 describe("RateLimits", () => {
   it.effect("lets a burst pass, and what comes back: 100 at once and 600 a minute unless it is set", () =>
@@ -242,12 +232,7 @@ describe("RateLimits", () => {
       const yields = (times: number) => Effect.forEach(Array.from({ length: times }), () => Effect.yieldNow)
       for (let step = 0; step < 40; step++) {
         const { id } = yield* organization()
-        const leaving = yield* Effect.forkChild(
-          // It gives way at that step, and is cut short there.
-          Effect.provideService(server.count(id), Scheduler.Scheduler, yieldingAt(step))
-        )
-        yield* Effect.yieldNow
-        yield* Fiber.interrupt(leaving)
+        yield* CutShort.at(step, server.count(id))
         // What is expected goes by what came lately.
         yield* TestClock.adjust("2 seconds")
         const staying = yield* Effect.forkChild(passes(server, id))

@@ -113,17 +113,20 @@ export const layer: Layer.Layer<RunBroadcast, never, AssetSignature | RunLog> = 
       )
       yield* FiberMap.run(fibers, run.id, reading)
       return broadcast
-    })
+      // A broadcast that others find must be read by somebody, whoever has asked for it first.
+    }, Effect.uninterruptible)
 
     const follow = Effect.fn("RunBroadcast.follow")(function* (run: FollowedRun, received: number) {
       const { feed, ready } = yield* broadcastOf(run)
-      feed.arriving += 1
-      yield* Effect.ensuring(
-        Deferred.await(ready),
-        Effect.sync(() => {
-          feed.arriving -= 1
-        })
-      )
+      yield* Effect.uninterruptibleMask((restore) => {
+        feed.arriving += 1
+        return Effect.ensuring(
+          restore(Deferred.await(ready)),
+          Effect.sync(() => {
+            feed.arriving -= 1
+          })
+        )
+      })
       if (received > feed.count) {
         return yield* new InvalidRequest({ message: "last-event-id: must be the id of an event of this chat" })
       }
