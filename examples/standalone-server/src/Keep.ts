@@ -3,6 +3,7 @@
  */
 import { FirstStart } from "@castellan/core"
 import { generate, isWellFormed } from "@castellan/core/apikey/ApiKeySecret"
+import * as SecretKeys from "@castellan/core/secret/SecretKeys"
 import { createHmac } from "node:crypto"
 import { SecureRandom } from "effect/crypto"
 import { Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
@@ -44,11 +45,15 @@ const encodeIdentity = Schema.encodeEffect(Identity)
 const derived = (secret: Redacted.Redacted<string>, purpose: string): Redacted.Redacted<Uint8Array> =>
   Redacted.make(createHmac("sha256", Redacted.value(secret)).update(purpose).digest())
 
-/** A key for secrets, as the settings would name it. */
-const newSecretsKey = Effect.map(
-  SecureRandom.SecureRandom.use((random) => random.randomBytes(32)),
-  (bytes) => `first:${Buffer.from(bytes).toString("base64")}\n`
-)
+/**
+ * A key for secrets, as the settings would name it. Its id is its own, so that a deployment can have it beside that of
+ * another, from which an organization came.
+ */
+const newSecretsKey = Effect.gen(function* () {
+  const random = yield* SecureRandom.SecureRandom
+  const id = SecretKeys.SecretKeyId.make(Buffer.from(yield* random.randomBytes(6)).toString("hex"))
+  return `${Redacted.value(yield* SecretKeys.generate(id))}\n`
+})
 
 /** Opens the data folder, making on the first start what is not there yet. */
 export const open = Effect.fn("Keep.open")(function* (

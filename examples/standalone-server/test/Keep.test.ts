@@ -1,5 +1,6 @@
 /** The data folder: made once, found again, readable by its user only. */
 import { NodeCrypto, NodeServices } from "@effect/platform-node"
+import * as SecretKeys from "@castellan/core/secret/SecretKeys"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Layer, Option, Redacted } from "effect"
 import * as Keep from "../src/Keep.ts"
@@ -39,6 +40,19 @@ describe("the data folder", () => {
       const elsewhere = yield* Keep.open(yield* files.makeTempDirectoryScoped(), Option.some(given))
       assert.deepStrictEqual(Redacted.value(elsewhere.sessionSecret), Redacted.value(keep.sessionSecret))
       assert.sameMembers([...(yield* files.readDirectory(folder))], ["admin.key", "identity.json"])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("makes a secrets key that another deployment can have beside its own", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const [current, ...former] = yield* Effect.forEach(["one", "other"], () =>
+        Effect.flatMap(files.makeTempDirectoryScoped(), (folder) =>
+          Effect.flatMap(Keep.open(folder, Option.none()), (keep) => Effect.fromOption(keep.secretsKey))
+        )
+      )
+      if (current === undefined) return assert.fail("there is no key")
+      assert.strictEqual((yield* SecretKeys.read({ current, former })).byId.size, 2)
     }).pipe(Effect.provide(platform))
   )
 
