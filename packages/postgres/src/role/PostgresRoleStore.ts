@@ -6,12 +6,21 @@ import { RoleStore } from "@castellan/core/role/RoleStore"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { SqlClient } from "effect/sql/SqlClient"
 import * as Document from "../database/Document.ts"
 import * as Query from "../database/Query.ts"
+import * as RememberedDocument from "../database/RememberedDocument.ts"
 import { entering, within } from "../database/Tenancy.ts"
 
 const document = Document.make(Role)
+
+/** Roles are few, read often and seldom changed: what a text says is worked out once. */
+const decode = RememberedDocument.make(document)
+
+/** The roles of a statement's rows. */
+const rolesOf = (statement: Query.Statement<{ readonly document: string }>): Effect.Effect<ReadonlyArray<Role>> =>
+  Effect.flatMap(Query.rows(statement), (found) => Effect.forEach(found, (row) => decode(row.document)))
 
 /** Keeps roles in PostgreSQL. */
 export const layer: Layer.Layer<RoleStore, never, SqlClient> = Layer.effect(
@@ -19,14 +28,16 @@ export const layer: Layer.Layer<RoleStore, never, SqlClient> = Layer.effect(
   Effect.map(SqlClient, (sql) =>
     RoleStore.of({
       list: (organizationId) =>
-        Query.all(
-          document,
-          sql`SELECT document FROM castellan.roles WHERE ${within(sql, organizationId)} ORDER BY created_at, id`
-        ),
+        rolesOf(sql`
+          SELECT document::text AS document FROM castellan.roles WHERE ${within(sql, organizationId)}
+          ORDER BY created_at, id`),
       get: (organizationId, id) =>
-        Query.first(
-          document,
-          sql`SELECT document FROM castellan.roles WHERE ${within(sql, organizationId)} AND id = ${id}`
+        Effect.flatMap(
+          Query.row(
+            sql<{ readonly document: string }>`
+              SELECT document::text AS document FROM castellan.roles WHERE ${within(sql, organizationId)} AND id = ${id}`
+          ),
+          Option.match({ onNone: () => Effect.succeedNone, onSome: (row) => Effect.asSome(decode(row.document)) })
         ),
       save: (role) =>
         Query.run(sql`
