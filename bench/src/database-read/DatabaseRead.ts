@@ -145,7 +145,7 @@ export const databaseRead: Benchmark = {
   name: "database-read",
   title: "An authenticated read of one row on PostgreSQL",
   about:
-    "`GET /v2/roles/{id}` on PostgreSQL 18, nothing cached: a bearer key among 10,001 is hashed (SHA-256), one statement brings key, owner, roles and permissions, and a second one the row by its index, which is answered as JSON. Fastify does just that with `pg` (a pool of 10, named statements, a response schema) and with checks by hand: not revoked, not expired, owner active, permission, organization. Castellan does it as the product does: besides, both statements pass row-level security, the key's last use is noted, the request is held to its organization's limits, and it is answered by the contract's schemas. The server has one core to itself; the load and PostgreSQL share the other.",
+    "`GET /v2/roles/{id}` on PostgreSQL 18, nothing cached but what a text was decoded to: a bearer key among 10,001 is hashed (SHA-256), one statement brings key, owner, roles and permissions, and a second one the row by its index, which is answered as JSON. Fastify does just that with `pg` (a pool of 10, named statements, a response schema) and with checks by hand: not revoked, not expired, owner active, permission, organization. Castellan does it as the product does: besides, both statements pass row-level security, the key's last use is noted, the request is held to its organization's limits, and it is answered by the contract's schemas. The server has one core to itself; the load and PostgreSQL share the other.",
   run: Effect.fnUntraced(function* ({ cores, size }) {
     const plan = plans[size]
     const database = yield* PostgresServer.start({ durable: false })

@@ -123,8 +123,14 @@ const cpuMicrosOf = (postmaster: string): number | undefined => {
   }
 }
 
+/** An error with what has caused it: the client wraps the server's. */
+const sentenceOf = (error: unknown): string =>
+  error instanceof Error
+    ? [error.message, ...(error.cause === undefined ? [] : [sentenceOf(error.cause)])].join(": ")
+    : String(error)
+
 const failed = (error: unknown): BenchmarkFailure =>
-  new BenchmarkFailure({ message: `PostgreSQL: ${error instanceof Error ? error.message : String(error)}` })
+  new BenchmarkFailure({ message: `PostgreSQL: ${sentenceOf(error)}` })
 
 /** Starts a server. */
 export const start: (options: PostgresServerOptions) => Effect.Effect<PostgresServer, BenchmarkFailure, Scope.Scope> =

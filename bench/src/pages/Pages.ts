@@ -30,7 +30,7 @@ interface Plan {
 }
 
 const plans: { readonly [Key in Size]: Plan } = {
-  full: { rounds: { warming: 5, counted: 31 }, rows: 1_000_000, far: 10_000, times: 5 },
+  full: { rounds: { warming: 3, counted: 15 }, rows: 1_000_000, far: 10_000, times: 5 },
   quick: { rounds: { warming: 2, counted: 9 }, rows: 200_000, far: 2_000, times: 5 },
   smoke: { rounds: { warming: 0, counted: 2 }, rows: 500, far: 5, times: 1 }
 }
