@@ -51,7 +51,7 @@ export class RunLogFeed {
     return !this.isEnded && !this.isRemoved
   }
 
-  /** Whether the log was there when it was looked at. */
+  /** Whether the log is known to have been there: it was looked at, or somebody has told of it. */
   get isFound(): boolean {
     return this.wasFound
   }
@@ -89,6 +89,7 @@ export class RunLogFeed {
 
   /** Somebody says how long the log is. */
   grow(length: number): void {
+    this.wasFound = true
     if (length <= this.length) return
     this.length = length
     this.wake()
@@ -106,9 +107,9 @@ export class RunLogFeed {
 
   /** What this very server has appended after a sequence number. */
   appended(after: number, events: ReadonlyArray<RunEvent>): void {
+    this.wasFound = true
     // Where something before it is missing, it is read together with that.
     if (this.tail === after) {
-      this.wasFound = true
       events.forEach((event, index) => this.push(new RunLogEntry({ sequence: after + index + 1, event })))
     }
     this.length = Math.max(this.length, after + events.length)

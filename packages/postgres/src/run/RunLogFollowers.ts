@@ -77,6 +77,7 @@ export const make: (
     /** A log with a page of what comes after a cursor. */
     const look = Effect.fnUntraced(function* (feed: RunLogFeed, cursor: number) {
       const { id, organizationId } = feed.run
+      const wasFound = feed.isFound
       const rows = yield* Query.rows(sql<LogRow>`
         SELECT log.length, log.is_ended AS "isEnded", entry.sequence, entry.event
         FROM castellan.run_logs log LEFT JOIN LATERAL (
@@ -91,7 +92,9 @@ export const make: (
           ? Effect.succeed([])
           : Effect.map(entryOf({ sequence: row.sequence, event: row.event }), (entry) => [entry])
       )
-      feed.found(rows[0], cursor, entries.flat())
+      // What is no longer there was removed, and would be looked for in vain again and again.
+      if (rows[0] === undefined && wasFound) feed.remove()
+      else feed.found(rows[0], cursor, entries.flat())
     })
 
     /** A page of what is no longer at hand. */

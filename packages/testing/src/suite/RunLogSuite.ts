@@ -173,6 +173,20 @@ export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
       })
     )
 
+    it.effect("whoever reads a log that is removed meanwhile comes to an end", () =>
+      Effect.gen(function* () {
+        const log = yield* RunLog
+        const run = yield* someRun
+        yield* log.append(run, [...counting(1, 1000).map((index) => text(`${index}`)), done])
+        const seen = yield* log.follow(run, 0).pipe(
+          Stream.tap(({ sequence }) => (sequence === 1 ? log.remove(run) : Effect.void)),
+          Stream.runCollect
+        )
+        assert.deepStrictEqual(sequences(seen), counting(1, seen.length))
+        assert.isAbove(seen.length, 0)
+      })
+    )
+
     it.effect("keeps runs apart", () =>
       Effect.gen(function* () {
         const log = yield* RunLog
