@@ -286,8 +286,9 @@ export const stalledRun = Effect.gen(function* () {
   )
 })
 
-/** Adds events to a run. */
-export const tell = (run: Run, ...events: ReadonlyArray<RunEvent>) => RunLog.use((log) => log.append(run, events))
+/** Adds events to a run, as the runner does that has taken it up: the first and only one. */
+export const tell = ({ id, organizationId }: Run, ...events: ReadonlyArray<RunEvent>) =>
+  RunLog.use((log) => log.append({ id, organizationId, epoch: 1 }, events))
 
 /** A piece of text. */
 export const text = (words: string): RunEvent => RunEvent.cases.Text.make({ text: words })
