@@ -11,7 +11,7 @@ import { type Caller, callersOf, layer as layerShared, overlook, Shared } from "
 import { type Operation, operations } from "./Operations.ts"
 import { refuse, type Refused, requestWith } from "./Refusals.ts"
 import { type MatrixRequest, requestsOf } from "./Requests.ts"
-import { anonymous, type Rule, rules } from "./Rules.ts"
+import { anonymous, besideContract, type Rule, rules } from "./Rules.ts"
 import * as Served from "./Served.ts"
 import { Witness } from "./Witness.ts"
 import * as World from "./World.ts"
@@ -141,6 +141,13 @@ export const suite = (title: string, deployment: Deployment, { isThorough = true
             assert.include(statuses, answer.status, answer.text)
           }
         })
+    )
+
+    it.effect.each(Object.keys(besideContract))("%s asks for no credentials", (path) =>
+      Effect.gen(function* () {
+        const { status } = yield* Served.send(new Request(`http://castellan.example${path}`))
+        assert.strictEqual(status, 200)
+      })
     )
 
     it.effect("the tables are of operations that are there", () =>

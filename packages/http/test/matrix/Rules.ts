@@ -330,3 +330,10 @@ export const anonymous: { readonly [operation: string]: string } = {
   "system.readiness": "a load balancer asks it, which has no credential; it tells nothing",
   "assets.get": "its address is signed: whoever holds it may see the asset, and an altered one is 403"
 }
+
+/** What is served beside the contract, to anybody, and why. */
+export const besideContract: { readonly [path: string]: string } = {
+  "/openapi.json": "the contract is public: it tells of no organization",
+  "/docs": "the page that shows the contract",
+  "/docs/reference.js": "the program of that page"
+}
