@@ -27,7 +27,7 @@ const shared = Effect.gen(function* () {
     Effect.provide(context)
   )
   const tell = (run: Parameters<RunLog["Service"]["append"]>[0], ...events: ReadonlyArray<RunEvent>) =>
-    RunLog.use((log) => log.append(run, events)).pipe(Effect.provide(context))
+    Site.tell(run, ...events).pipe(Effect.provide(context))
   return { services: Layer.succeedContext(context), headers, ask, tell }
 })
 
