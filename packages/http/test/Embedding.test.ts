@@ -1,7 +1,7 @@
 import { CurrentPrincipal } from "@castellan/core/access/Principal"
 import { Chats } from "@castellan/core/chat/Chats"
+import type { Run } from "@castellan/core/run/Run"
 import { RunEvent } from "@castellan/core/run/RunEvent"
-import { RunLog } from "@castellan/core/run/RunLog"
 import * as CastellanHttp from "@castellan/http/CastellanHttp"
 import * as NodeServer from "@castellan/http/server/NodeServer"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
@@ -26,8 +26,7 @@ const shared = Effect.gen(function* () {
     Effect.provideService(CurrentPrincipal, Fixture.adminOf(tenant)),
     Effect.provide(context)
   )
-  const tell = (run: Parameters<RunLog["Service"]["append"]>[0], ...events: ReadonlyArray<RunEvent>) =>
-    Site.tell(run, ...events).pipe(Effect.provide(context))
+  const tell = (run: Run, ...events: ReadonlyArray<RunEvent>) => Site.tell(run, ...events).pipe(Effect.provide(context))
   return { services: Layer.succeedContext(context), headers, ask, tell }
 })
 
