@@ -48,7 +48,7 @@ export const isLostRace = (error: SqlError): boolean =>
 
 /** A failure of the database as the defect that it is to a use case. */
 export const defectOf = (error: SqlError): SqlError | StorageUnavailable =>
-  isUnavailable(error) ? new StorageUnavailable({ cause: error }) : error
+  isUnavailable(error) || isLostRace(error) ? new StorageUnavailable({ cause: error }) : error
 
 /** The failure of a statement as a defect. */
 export const orDefect = <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A, never, R> =>
@@ -68,7 +68,8 @@ export const inCause = <E>(cause: Cause.Cause<E>): Cause.Cause<E> =>
 export const statementFailure = (cause: Cause.Cause<unknown>): SqlError | undefined => {
   for (const reason of cause.reasons) {
     const found = Cause.isDieReason(reason) ? reason.defect : Cause.isFailReason(reason) ? reason.error : undefined
-    if (found instanceof SqlError) return found
+    const failure = found instanceof StorageUnavailable ? found.cause : found
+    if (failure instanceof SqlError) return failure
   }
   return undefined
 }
