@@ -11,8 +11,8 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { SqlClient } from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
 import { migrate, requireCurrent, type SchemaMismatch } from "../migration/Migrator.ts"
+import * as DatabaseUnusable from "./DatabaseUnusable.ts"
 import * as ServerSocket from "./ServerSocket.ts"
 
 /** The role as which every statement of the service runs: it owns nothing, and row-level security binds it. */
@@ -47,7 +47,7 @@ export class UnsafeLogin extends Schema.TaggedError<UnsafeLogin>()("UnsafeLogin"
 }) {}
 
 /** Why a database cannot be used. */
-export type DatabaseError = SchemaMismatch | SqlError | UnsafeLogin
+export type DatabaseError = DatabaseUnusable.DatabaseUnusable | SchemaMismatch | UnsafeLogin
 
 interface Login {
   readonly name: string
@@ -64,7 +64,7 @@ const requireSafeLogin = Effect.gen(function* () {
   const sql = yield* SqlClient
   const logins = yield* sql<Login>`
     SELECT rolname AS name, rolsuper AS superuser, rolbypassrls AS bypasses,
-      EXISTS (SELECT FROM pg_class WHERE relnamespace = 'castellan'::regnamespace AND relowner = r.oid) AS owns
+      EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('castellan') AND relowner = r.oid) AS owns
     FROM pg_roles r WHERE pg_has_role(session_user, r.oid, 'MEMBER') ORDER BY rolname = session_user DESC`
   const unsafe = logins.find(({ bypasses, owns, superuser }) => superuser || bypasses || owns)
   if (unsafe === undefined) return
@@ -95,7 +95,7 @@ const migrated = (owner: Redacted.Redacted<string>, service: Redacted.Redacted<s
   Effect.provide(
     Effect.andThen(migrate, admit(nameIn(service))),
     PgClient.layer({ url: owner, applicationName: "castellan-migrations", maxConnections: 1 })
-  )
+  ).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(DatabaseUnusable.of(owner)(error))))
 
 /** How long a server may be silent before its connection is given up: longer than any statement takes. */
 const patienceOf = (statementTimeout: Duration.Duration): Duration.Duration => Duration.times(statementTimeout, 1.25)
@@ -131,7 +131,9 @@ export const layer = (options: PostgresDatabaseOptions): Layer.Layer<Connections
     startupParameters: sessionParameters(statementTimeout),
     ...(address === undefined ? {} : { stream: () => ServerSocket.open(address, patienceOf(statementTimeout)) })
   })
-  return Layer.effectDiscard(checked).pipe(Layer.provideMerge(client), (ready) =>
-    Layer.unwrap(Effect.as(prepared, ready))
+  return Layer.effectDiscard(checked).pipe(
+    Layer.provideMerge(client),
+    Layer.catchTag("SqlError", (error) => Layer.effectContext(Effect.fail(DatabaseUnusable.of(url)(error)))),
+    (ready) => Layer.unwrap(Effect.as(prepared, ready))
   )
 }

@@ -1,7 +1,6 @@
 /** Who may log in as the service, and what a start does to a database. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import { SqlClient } from "effect/sql/SqlClient"
@@ -90,11 +89,47 @@ for (const server of TestDatabase.servers()) {
         const service = yield* login(server)
         const url = urlOf(server, database, service)
         const ownerUrl = superuserUrl(server, database)
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(started({ url }))))
+        const made = new RegExp(`"${service}": .*the owner's login`)
+        assert.match(yield* refusal({ url }), made)
+        yield* administer(server, "postgres", `GRANT ${PostgresDatabase.applicationRole} TO ${service}`)
+        assert.match(yield* refusal({ url }), /^SchemaMismatch: .*lacks the migration 1 /)
+        yield* administer(server, "postgres", `REVOKE ${PostgresDatabase.applicationRole} FROM ${service}`)
         assert.strictEqual(yield* started({ url, ownerUrl }), PostgresDatabase.applicationRole)
         assert.strictEqual(yield* started({ url }), PostgresDatabase.applicationRole)
         yield* administer(server, database, `DELETE FROM castellan.migrations WHERE id = ${migrations.length}`)
         assert.match(yield* refusal({ url }), /^SchemaMismatch: .*lacks the migration/)
+      }).pipe(Effect.scoped)
+    )
+
+    live(
+      "says which login cannot use which database, and why, without its password",
+      Effect.gen(function* () {
+        const database = yield* TestDatabase.database(server, "template1")
+        const name = yield* login(server)
+        const said = (change: (url: URL) => void, asOwner = false) => {
+          const url = new URL(Redacted.value(urlOf(server, database, name)))
+          url.password = "hunter2"
+          change(url)
+          const changed = Redacted.make(url.href)
+          return Effect.map(
+            refusal(asOwner ? { url: superuserUrl(server, database), ownerUrl: changed } : { url: changed }),
+            (text) => {
+              assert.notInclude(text, "hunter2")
+              assert.include(
+                text,
+                `DatabaseUnusable: the database at ${url.host}${url.pathname} cannot be used as "${name}"`
+              )
+              return text
+            }
+          )
+        }
+        assert.match(yield* said(() => {}), /password authentication failed/)
+        assert.match(yield* said(() => {}, true), /password authentication failed/)
+        assert.match(yield* said((url) => (url.port = "1")), /ECONNREFUSED/)
+        assert.match(
+          yield* said((url) => ((url.password = name), (url.pathname = "/nowhere"))),
+          /"nowhere" does not exist/
+        )
       }).pipe(Effect.scoped)
     )
 
