@@ -60,9 +60,22 @@ const secret = Config.schema(
   "CASTELLAN_SECRET"
 )
 
+/** It holds a password, so that what is wrong with it is not told in its words. */
+const databaseUrl = (name: string) =>
+  Config.schema(
+    Schema.RedactedFromValue(
+      Schema.String.check(
+        Schema.makeFilter((given: string) => /^postgres(ql)?:$/.test(URL.parse(given)?.protocol ?? ""), {
+          message: "expected postgres://user:password@host:5432/database, special characters as in a URL (%40 for @)"
+        })
+      )
+    ),
+    name
+  )
+
 const database = Config.all({
-  url: Config.option(Config.Redacted("CASTELLAN_DATABASE_URL")),
-  ownerUrl: Config.option(Config.Redacted("CASTELLAN_DATABASE_OWNER_URL")),
+  url: Config.option(databaseUrl("CASTELLAN_DATABASE_URL")),
+  ownerUrl: Config.option(databaseUrl("CASTELLAN_DATABASE_OWNER_URL")),
   allowOwner: Config.Boolean("CASTELLAN_DATABASE_ALLOW_OWNER").pipe(Config.withDefault(false))
 }).pipe(
   Config.map(({ allowOwner, ownerUrl, url }): Option.Option<PostgresDatabase.PostgresDatabaseOptions> =>

@@ -5,15 +5,15 @@ import { NodeCrypto, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Effect } from "effect"
 import { CliError, Command } from "effect/cli"
 import { castellan } from "./Commands.ts"
+import * as Failure from "./Failure.ts"
 
-/** A start that fails is told in one line: the operator can mend it, and a stack would not help them. */
 const explained = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.tapCause(self, (cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.void
     const error = Cause.squash(cause)
     // A line that cannot be read was answered with how to write it.
     if (CliError.isCliError(error)) return Effect.void
-    return Effect.logFatal(error instanceof Error ? error.message : String(error))
+    return Effect.logFatal(Failure.told(error))
   })
 
 NodeRuntime.runMain(

@@ -14,6 +14,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
@@ -41,6 +42,14 @@ export interface NodeServerOptions {
   readonly shutdownTimeout?: Duration.Duration
 }
 
+/** What the operating system says when it gives no port. */
+const reasons: ReadonlyMap<unknown, string> = new Map([
+  ["EADDRINUSE", "the port is taken"],
+  ["EADDRNOTAVAIL", "the address is not of this machine"],
+  ["EACCES", "the port is for privileged users"],
+  ["ENOTFOUND", "there is no such host"]
+])
+
 /** The server cannot listen: the port is taken, or the address is not of this machine. */
 export class ListenError extends Schema.TaggedError<ListenError>("@castellan/http/server/ListenError")("ListenError", {
   host: Schema.String,
@@ -48,7 +57,8 @@ export class ListenError extends Schema.TaggedError<ListenError>("@castellan/htt
   cause: Schema.Defect()
 }) {
   override get message(): string {
-    return `cannot listen on ${this.host}:${this.port}`
+    const why = Predicate.hasProperty(this.cause, "code") ? reasons.get(this.cause.code) : undefined
+    return `cannot listen on ${this.host}:${this.port}${why === undefined ? "" : `: ${why}`}`
   }
 }
 
