@@ -8,8 +8,9 @@
  * What that does to the limit can be said exactly. Tokens that are spent within a window were taken within the window or
  * one lease before it, and in no time does a bucket give more than its burst and what came back meanwhile. So in a
  * window of a minute, whatever the number of servers, no more than `burst + requestsPerMinute × (1 + lease / 60 s)` pass:
- * with a lease of half a second, less than 1 % above the limit. Nothing passes that found the bucket empty: until a token
- * can have come back, requests are refused without asking.
+ * with a lease of half a second, less than 1 % above the limit. A lease begins when the store has answered; the time that
+ * it takes to answer counts like a part of the lease. Nothing passes that found the bucket empty: until a token can have
+ * come back, requests are refused without asking.
  *
  * Source: decisions.md §3 ("Rate limit").
  */
@@ -24,6 +25,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { RateLimitExceeded } from "../error/Failure.ts"
 import { defaultRateLimit, type OrganizationId, type RateLimit } from "../organization/Organization.ts"
+import { StorageUnavailable } from "../error/StorageUnavailable.ts"
 import { OrganizationStore } from "../organization/OrganizationStore.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 import * as TokenBucket from "./TokenBucket.ts"
@@ -57,14 +59,21 @@ const limitLife = Duration.toMillis(Duration.seconds(10))
 /** How long an organization is remembered that sends nothing, in milliseconds. */
 const idleLife = Duration.toMillis(Duration.minutes(5))
 
+/** How long the store may take: nobody else of the organization gets through on this server meanwhile. */
+const patience = Duration.seconds(5)
+
+/** The store has not answered. */
+const silent = new StorageUnavailable({ cause: `the rate limits did not answer within ${Duration.format(patience)}` })
+
 /** What a server knows of an organization's bucket. */
 class Purse {
   limit: RateLimit = defaultRateLimit
   /** When the limit was read; long ago at first. */
   limitReadAt = Number.NEGATIVE_INFINITY
-  /** Tokens to spend, and when they were taken. */
+  /** Tokens to spend, when they were asked for, and when they were there. */
   tokens = 0
   takenAt = Number.NEGATIVE_INFINITY
+  givenAt = Number.NEGATIVE_INFINITY
   /** What was left in the bucket then. */
   level = 0
   /** Requests that asked since tokens were taken last, and those that ask now. */
@@ -76,7 +85,7 @@ class Purse {
 
   /** Whether the tokens may still be spent. */
   isInForce(now: number): boolean {
-    return now - this.takenAt < lease
+    return now - this.givenAt < lease
   }
 
   /** What the bucket holds by now, as far as is known here. */
@@ -149,6 +158,8 @@ export const layer: Layer.Layer<RateLimits, never, OrganizationStore | RateLimit
       purse.tokens = granted
       purse.level = level
       purse.takenAt = now
+      // However long the store took: whoever waited for them is there to spend them.
+      purse.givenAt = yield* Clock.currentTimeMillis
       purse.asked = 0
     })
 
@@ -159,7 +170,11 @@ export const layer: Layer.Layer<RateLimits, never, OrganizationStore | RateLimit
         if (purse.taking !== undefined) return restore(Deferred.await(purse.taking))
         const taking = Deferred.makeUnsafe<void>()
         purse.taking = taking
-        const refilling = Effect.onExit(refill(id, purse, now), (exit) => {
+        const inTime = Effect.timeoutOrElse(refill(id, purse, now), {
+          duration: patience,
+          orElse: () => Effect.die(silent)
+        })
+        const refilling = Effect.onExit(inTime, (exit) => {
           purse.taking = undefined
           return Deferred.done(taking, Exit.asVoid(exit))
         })

@@ -2,7 +2,7 @@ import * as CutShort from "@castellan/testing/fixture/CutShort"
 import * as Sample from "@castellan/testing/fixture/Sample"
 import { layerCrypto } from "@castellan/testing/fixture/Deployment"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, DateTime, Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { Cause, Context, DateTime, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { StorageUnavailable } from "../../src/error/StorageUnavailable.ts"
 import { Organization, type OrganizationId, type RateLimit } from "../../src/organization/Organization.ts"
@@ -78,6 +78,22 @@ describe("RateLimits", () => {
       assert.strictEqual(yield* passing(server, id, 20), 10)
       yield* TestClock.adjust("1 hours")
       assert.strictEqual(yield* passing(server, id, 150), 100)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("a store that takes longer to answer than its tokens hold delays requests, and refuses none for it", () =>
+    Effect.gen(function* () {
+      const { asked, store } = yield* counted
+      const server = yield* serverOn({ take: (...of) => Effect.delay(store.take(...of), "2 seconds") })
+      const { id } = yield* organization({ requestsPerMinute: 60, burst: 5 })
+      for (const time of [1, 2, 3]) {
+        const counting = yield* Effect.forkChild(server.count(id), { startImmediately: true })
+        yield* TestClock.adjust("2 seconds")
+        assert.isDefined(counting.pollUnsafe(), `the request ${time}`)
+        assert.isUndefined((yield* Fiber.join(counting)).exceeded, `the request ${time}`)
+        assert.strictEqual(asked.times, time)
+        yield* TestClock.adjust("10 seconds")
+      }
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
@@ -240,6 +256,24 @@ describe("RateLimits", () => {
         assert.isDefined(staying.pollUnsafe(), `step ${step}`)
         assert.strictEqual(most, 1, `step ${step}`)
       }
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("a store that never answers is as one that is away, and asked again by the next", () =>
+    Effect.gen(function* () {
+      const store = yield* RateLimitStore.RateLimitStore
+      let times = 0
+      const server = yield* serverOn(
+        RateLimitStore.RateLimitStore.of({ take: (...of) => ((times += 1) === 1 ? Effect.never : store.take(...of)) })
+      )
+      const { id } = yield* organization()
+      const waiting = yield* Effect.forkChild(Effect.exit(server.count(id)), { startImmediately: true })
+      yield* TestClock.adjust("4 seconds")
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* TestClock.adjust("1 seconds")
+      const exit = yield* Fiber.join(waiting)
+      assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof StorageUnavailable)
+      assert.isTrue(yield* passes(server, id))
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
