@@ -11,7 +11,7 @@ import * as FirstStart from "@castellan/core/organization/FirstStart"
 import { Organization } from "@castellan/core/organization/Organization"
 import { OrganizationStore } from "@castellan/core/organization/OrganizationStore"
 import * as Permission from "@castellan/core/role/Permission"
-import { Role } from "@castellan/core/role/Role"
+import { Role, RoleId, RoleOrigin } from "@castellan/core/role/Role"
 import { RoleStore } from "@castellan/core/role/RoleStore"
 import * as HmacSessionTokens from "@castellan/core/session/HmacSessionTokens"
 import { layerCrypto } from "@castellan/testing/fixture/Deployment"
@@ -50,6 +50,30 @@ describe("the first start", () => {
       assert.strictEqual(Option.getOrThrow(organization).name, "Acme")
       const member = yield* MemberStore.use((store) => store.get(identity.organizationId, identity.adminId))
       assert.strictEqual(Option.getOrThrow(member).email, "admin@acme.example")
+    }).pipe(Effect.provide(everything))
+  )
+
+  it.effect("the administrator's key has the roles that they are given later, so that it can hand them on", () =>
+    Effect.gen(function* () {
+      const identity = yield* FirstStart.newIdentity
+      const adminKey = yield* ApiKeySecret.generate
+      yield* FirstStart.establish(identity, names, adminKey)
+      const { member } = FirstStart.systemRoles(identity)
+      const analyst = new Role({
+        ...member,
+        id: RoleId.make("01980c50-2b00-7a10-8c00-1f2e3d4c5b10"),
+        name: "analyst",
+        origin: RoleOrigin.cases.Custom.make({})
+      })
+      yield* RoleStore.use((store) => store.save(analyst))
+      const held = yield* MemberStore.use((store) => store.get(identity.organizationId, identity.adminId))
+      const admin = Option.getOrThrow(held)
+      yield* MemberStore.use((store) => store.save(new Member({ ...admin, roles: [...admin.roles, analyst.id] })))
+      const principal = yield* Authentication.use((authentication) => authentication.authenticate(adminKey))
+      assert.sameMembers(
+        principal.roles.map((role) => role.name),
+        ["admin", "member", "analyst"]
+      )
     }).pipe(Effect.provide(everything))
   )
 
