@@ -2,6 +2,7 @@
  * The databases that every store's contract is run against.
  */
 import type * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Connections, DatabaseError } from "../../src/database/PostgresDatabase.ts"
 import * as EmbeddedTestDatabase from "./EmbeddedTestDatabase.ts"
 import * as TestDatabase from "./TestDatabase.ts"
@@ -11,7 +12,7 @@ export interface Database {
   readonly name: string
   /** Whether it is in the process, with one connection. */
   readonly isEmbedded: boolean
-  readonly layer: Layer.Layer<Connections, DatabaseError>
+  readonly layer: Layer.Layer<Connections, DatabaseError | SqlError>
 }
 
 /** Every one. */
