@@ -32,9 +32,13 @@ const isThere = (credential: Credential): boolean => Redacted.value(credential) 
 
 const sentAsBearer = HttpApiBuilder.securityDecode(bearer)
 
-const sentAsServiceKey = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
-  Redacted.make(headers["svc_api_key"] ?? "")
-)
+/** No credential. */
+const none = Redacted.make("")
+
+const sentAsServiceKey = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => {
+  const sent = headers["svc_api_key"]
+  return sent === undefined ? none : Redacted.make(sent)
+})
 
 /** Credentials by core's authentication. */
 export const make: Effect.Effect<RequestCredentials, never, Authentication> = Effect.map(
