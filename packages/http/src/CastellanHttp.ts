@@ -38,6 +38,7 @@ import type { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
 import type { Sessions } from "@castellan/core/session/Sessions"
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpEffect from "effect/http/HttpEffect"
@@ -60,7 +61,7 @@ import * as ChatHandlers from "./chat/ChatHandlers.ts"
 import * as ConnectorHandlers from "./connector/ConnectorHandlers.ts"
 import * as FolderPolicyHandlers from "./folderpolicy/FolderPolicyHandlers.ts"
 import * as Cors from "./cors/Cors.ts"
-import { HttpLimits } from "./HttpLimits.ts"
+import { HttpLimits, longestRequest } from "./HttpLimits.ts"
 import * as Idempotency from "./idempotency/Idempotency.ts"
 import * as MemberHandlers from "./member/MemberHandlers.ts"
 import * as ModelHandlers from "./model/ModelHandlers.ts"
@@ -210,12 +211,11 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
       )
 
       const routed = ConnectCall.around(idempotency.around(router.asHttpEffect()))
-      const inTime = Effect.timeoutOrElse(routed, {
-        duration: limits.requestTimeout,
-        orElse: () => Effect.succeed(ErrorResponse.timeout)
-      })
+      const within = (duration: Duration.Duration) =>
+        Effect.timeoutOrElse(routed, { duration, orElse: () => Effect.succeed(ErrorResponse.timeout) })
+      const [inTime, inLongTime] = [within(limits.requestTimeout), within(longestRequest(limits))]
       const bounded = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-        LongOperations.isFor(request) ? routed : inTime
+        LongOperations.isFor(request) ? inLongTime : inTime
       )
       return CastellanHttp.of({
         app: ConnectErrors.around(

@@ -11,7 +11,10 @@ import * as Duration from "effect/Duration"
 export interface HttpLimits {
   /** Bytes of a JSON body; a larger one is refused with 413, and not read to its end. */
   readonly maxBodyBytes: number
-  /** Time for an operation to answer, beyond which it is 504. Waiting for a run has its own limit, and a stream none. */
+  /**
+   * Time for an operation to answer, beyond which it is 504. One that waits for a run, or for a file to arrive, has the
+   * time that an answer may take beside it; a stream that has begun has no limit.
+   */
   readonly requestTimeout: Duration.Duration
   /**
    * Time that `POST /v2/chats` waits for the run to end. A run has its own, shorter limit; this is for one that waits
@@ -52,3 +55,7 @@ export const HttpLimits = Context.Reference<HttpLimits>("@castellan/http/HttpLim
     maxKeyedFormBytes: 32 * 1024 * 1024
   })
 })
+
+/** How long any request is carried out at most: as long as an answer may take, with all that is done around it. */
+export const longestRequest = ({ answerTimeout, requestTimeout }: HttpLimits): Duration.Duration =>
+  Duration.sum(answerTimeout, requestTimeout)

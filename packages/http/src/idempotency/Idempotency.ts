@@ -38,7 +38,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { HttpLimits } from "../HttpLimits.ts"
+import { HttpLimits, longestRequest } from "../HttpLimits.ts"
 import * as ErrorResponse from "../request/ErrorResponse.ts"
 import { CurrentExchange } from "../request/Exchange.ts"
 import * as FailureResponse from "../request/FailureResponse.ts"
@@ -127,7 +127,7 @@ export const layer = (
       const secret = Redacted.value(options.secret)
       const detached = yield* FiberSet.make<HttpServerResponse.HttpServerResponse, unknown>()
       const lease = limits.idempotencyLease
-      const longest = Duration.sum(limits.answerTimeout, limits.requestTimeout)
+      const longest = longestRequest(limits)
 
       /** Holds on to a request for as long as the fiber goes on. */
       const renewing = ({ attempt }: Holding) =>
