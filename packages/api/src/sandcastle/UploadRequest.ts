@@ -43,11 +43,11 @@ export const fromParts = (
     let file: { readonly name: string; readonly content: Uint8Array } | undefined
     yield* Stream.runForEach(parts, (part): Effect.Effect<void, InvalidRequest | Multipart.MultipartError> => {
       if (part._tag === "Field") {
-        return part.key === "file"
-          ? refuse("file: must be a file, not a text part")
-          : Effect.sync(() => {
-              texts.set(part.key, part.value)
-            })
+        if (part.key === "file") return refuse("file: must be a file, not a text part")
+        // Which of two was meant cannot be told.
+        if (texts.has(part.key) && Object.hasOwn(fields, part.key)) return refuse(`${part.key}: must be one text part`)
+        texts.set(part.key, part.value)
+        return Effect.void
       }
       if (Object.hasOwn(fields, part.key)) return refuse(`${part.key}: must be a text part, not a file`)
       if (part.key !== "file") return Stream.runDrain(part.content)

@@ -141,6 +141,10 @@ layer(Site.layer({ http: { publicUrl: "https://example.org/analytics/" } }), {
         [[], "file: is missing"],
         [[{ name: "file", content: "text" }], "file: must be a file, not a text part"],
         [[file("a.csv"), file("b.csv")], "file: must be one file"],
+        [
+          [{ name: "path", content: "in/" }, { name: "path", content: "out/" }, file("a.csv")],
+          "path: must be one text part"
+        ],
         [[{ name: "path", filename: "p", content: "in/" }, file("a.csv")], "path: must be a text part, not a file"]
       ]
       for (const [parts, message] of refused) {
