@@ -59,8 +59,11 @@ const awaiting =
 const writer = Effect.fnUntraced(function* (record: Record, name: string) {
   for (let number = 1; !record.isOver; number++) {
     const key = `${name}-${number}`
+    const call = Site.call("/v2/playbooks", { method: "POST", headers: { "idempotency-key": key } })
+    // A client that leaves does not know what became of its request.
+    if (number % 3 === 0) yield* Effect.timeoutOption(call, 2 * number)
     for (;;) {
-      const reply = yield* Site.call("/v2/playbooks", { method: "POST", headers: { "idempotency-key": key } })
+      const reply = yield* call
       if (reply.status === 201) {
         record.acknowledged.set(key, JSON.parse(reply.text).id)
         break
