@@ -5,7 +5,7 @@ import { OrganizationId } from "@castellan/core/organization/Organization"
 import * as Exporter from "@castellan/postgres/exchange/Exporter"
 import * as Importer from "@castellan/postgres/exchange/Importer"
 import * as PostgresSecrets from "@castellan/postgres/secret/PostgresSecrets"
-import { Effect, FileSystem, Layer, Option, Schema, Stream } from "effect"
+import { Effect, FileSystem, Layer, Option, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Keep from "./Keep.ts"
 import * as Server from "./Server.ts"
@@ -31,6 +31,7 @@ const exportCommand = Command.make(
   {
     file,
     organization: Flag.String("organization").pipe(
+      Flag.withSchema(OrganizationId.annotate({ message: "expected the id of an organization" })),
       Flag.withDescription("The id of the organization; that of the first start unless given"),
       Flag.optional
     ),
@@ -48,9 +49,7 @@ const exportCommand = Command.make(
   Effect.fnUntraced(function* (given) {
     const files = yield* FileSystem.FileSystem
     const { keep, storage } = yield* opened
-    const organizationId = Option.isSome(given.organization)
-      ? yield* Schema.decodeEffect(OrganizationId)(given.organization.value)
-      : keep.identity.organizationId
+    const organizationId = Option.getOrElse(given.organization, () => keep.identity.organizationId)
     const secrets = given.withoutSecrets ? "omitted" : given.plainSecrets ? "plain" : "sealed"
     if (secrets === "plain") {
       yield* Effect.logWarning(`${given.file} will hold the passwords of connectors for everybody to read`)
@@ -59,7 +58,9 @@ const exportCommand = Command.make(
     const draft = `${given.file}.new`
     const { rows } = yield* Effect.scoped(
       Effect.gen(function* () {
-        const out = yield* files.open(draft, { flag: "w", mode: 0o600 })
+        // Made anew: one that lies there may be open to others.
+        yield* files.remove(draft, { force: true })
+        const out = yield* files.open(draft, { flag: "wx", mode: 0o600 })
         const exported = yield* Exporter.exportTo({ organizationId, secrets }, (text) =>
           out.writeAll(new TextEncoder().encode(text))
         )

@@ -5,7 +5,7 @@ import * as JwtConfig from "@castellan/http/identity/JwtConfig"
 import type { JwtIdentityOptions } from "@castellan/http/identity/JwtIdentity"
 import type * as PostgresDatabase from "@castellan/postgres/database/PostgresDatabase"
 import * as SecretKeysConfig from "@castellan/postgres/secret/SecretKeysConfig"
-import { Config, Option, type Redacted, Schema } from "effect"
+import { Config, Effect, Option, type Redacted, Schema, SchemaIssue } from "effect"
 
 /** The settings of the standalone server. */
 export interface Settings {
@@ -73,18 +73,28 @@ const databaseUrl = (name: string) =>
     name
   )
 
+/** A setting that another one needs. */
+const missing = (name: string): Config.ConfigError => {
+  const issue = new SchemaIssue.InvalidValue({ message: "must be set as well" }, undefined)
+  return new Config.ConfigError(new Schema.SchemaError(new SchemaIssue.Pointer([name], issue)))
+}
+
 const database = Config.all({
   url: Config.option(databaseUrl("CASTELLAN_DATABASE_URL")),
   ownerUrl: Config.option(databaseUrl("CASTELLAN_DATABASE_OWNER_URL")),
   allowOwner: Config.Boolean("CASTELLAN_DATABASE_ALLOW_OWNER").pipe(Config.withDefault(false))
 }).pipe(
-  Config.map(({ allowOwner, ownerUrl, url }): Option.Option<PostgresDatabase.PostgresDatabaseOptions> =>
-    Option.map(url, (given) => ({
-      url: given,
-      allowOwner,
-      ...(Option.isSome(ownerUrl) ? { ownerUrl: ownerUrl.value } : {})
-    }))
-  )
+  Config.mapEffect(({ allowOwner, ownerUrl, url }) => {
+    // The data folder would be served, or migrated, by who means a server.
+    if (Option.isNone(url) && Option.isSome(ownerUrl)) return Effect.fail(missing("CASTELLAN_DATABASE_URL"))
+    return Effect.succeed(
+      Option.map(url, (given): PostgresDatabase.PostgresDatabaseOptions => ({
+        url: given,
+        allowOwner,
+        ...(Option.isSome(ownerUrl) ? { ownerUrl: ownerUrl.value } : {})
+      }))
+    )
+  })
 )
 
 /** Reads the settings. */

@@ -22,6 +22,13 @@ describe("settings", () => {
     })
   )
 
+  it.effect("refuse the owner's login alone, with which the data folder would be used", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(read({ CASTELLAN_DATABASE_OWNER_URL: "postgres://owner:hunter2@127.0.0.1/x" }))
+      assert.strictEqual(Failure.told(error), "CASTELLAN_DATABASE_URL: must be set as well")
+    })
+  )
+
   it.effect("take a secret and keep it out of sight", () =>
     Effect.gen(function* () {
       const value = "0123456789abcdef0123456789abcdef"
