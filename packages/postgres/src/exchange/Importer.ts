@@ -13,8 +13,10 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
+import { sqlStateOf } from "../database/DatabaseFailure.ts"
 import { entering, within } from "../database/Tenancy.ts"
 import { migrations } from "../migration/Migrations.ts"
 import * as ExchangeColumns from "./ExchangeColumns.ts"
@@ -52,12 +54,23 @@ const parser = <S extends Schema.Top & { readonly DecodingServices: never }>(sch
 const parseHeader = parser(Header)
 const parseRow = parser(RowLine)
 const parseFooter = parser(Footer)
-const PlainSecret = Schema.Struct({ id: Schema.String, value: Schema.String })
+const PlainSecret = Schema.Struct({ id: SecretId, value: Schema.String })
 const plainSecretOf = Schema.decodeUnknownOption(PlainSecret)
 
 /** An array of texts, some of them absent, as PostgreSQL writes it. */
 const arrayOf = (texts: ReadonlyArray<string | null>): string =>
   `{${texts.map((text) => (text === null ? "NULL" : `"${text.replaceAll(/["\\]/g, "\\$&")}"`)).join(",")}}`
+
+/** What the database says of rows that it does not take, without its words, which have the rows' own. */
+const unfit =
+  (table: string) =>
+  (error: SqlError): Effect.Effect<never, ImportRefused | SqlError> => {
+    const state = sqlStateOf(error) ?? ""
+    if (state === "23505") return refuse(`a row of ${table} is here already, in this organization or in another one`)
+    return /^2[23]/.test(state)
+      ? refuse(`a row of ${table} does not fit its table (SQLSTATE ${state})`)
+      : Effect.fail(error)
+  }
 
 /** Takes in the organization of a file, whose lines come one by one; answers what it was. */
 export const importFrom = Effect.fn("Importer.importFrom")(function* <E, R>(lines: Stream.Stream<string, E, R>) {
@@ -102,18 +115,20 @@ export const importFrom = Effect.fn("Importer.importFrom")(function* <E, R>(line
     const arrays = table.columns.map((_, index) => `$${index + 2}::text[]`)
     const aliases = table.columns.map((_, index) => `c${index}`)
     // In the order of the file, so that what numbers rows as they come gives them the same order again.
-    yield* sql.unsafe(
-      `INSERT INTO castellan.${table.name} (organization_id${names})
-       SELECT $1::uuid${values} FROM unnest(${arrays.join(", ")}) WITH ORDINALITY AS read (${[...aliases, "place"].join(", ")})
-       ORDER BY place`,
-      [organizationId, ...table.columns.map((_, index) => arrayOf(rows.map((row) => row[index] ?? null)))]
-    )
+    yield* sql
+      .unsafe(
+        `INSERT INTO castellan.${table.name} (organization_id${names})
+         SELECT $1::uuid${values} FROM unnest(${arrays.join(", ")}) WITH ORDINALITY AS read (${[...aliases, "place"].join(", ")})
+         ORDER BY place`,
+        [organizationId, ...table.columns.map((_, index) => arrayOf(rows.map((row) => row[index] ?? null)))]
+      )
+      .pipe(Effect.catchTag("SqlError", unfit(table.name)))
   })
 
   const secret = Effect.fnUntraced(function* (organizationId: OrganizationId, row: RowLine["row"]) {
     const found = plainSecretOf(row)
     if (Option.isNone(found)) return yield* refuse(`line ${number} is no secret`)
-    const place = { organizationId, id: SecretId.make(found.value.id) }
+    const place = { organizationId, id: found.value.id }
     const { keyId, nonce, sealed } = yield* sealing.seal(place, Redacted.make(found.value.value))
     yield* sql`INSERT INTO castellan.secrets (organization_id, id, key_id, nonce, sealed)
       VALUES (${organizationId}, ${place.id}, ${keyId}, ${nonce}, ${sealed})`

@@ -189,6 +189,52 @@ for (const database of all) {
     )
 
     live(
+      "rows that the database does not take are refused, and not told of in their own words",
+      Effect.gen(function* () {
+        const [sealed, plain] = yield* Effect.provide(
+          Effect.andThen(organization, Effect.all([exported(), exported("plain")])),
+          site(database)
+        )
+        /** A file that is whole, and of which a line is another, or comes twice. */
+        const forged = (file: string, change: (line: string) => string, start: string) => {
+          const lines = file.trimEnd().split("\n")
+          const index = lines.findIndex((line) => line.startsWith(start))
+          assert.isAbove(index, 0)
+          lines[index] = change(lines[index] ?? "")
+          const rows = `${lines.slice(0, -1).join("\n")}\n`
+          const sha256 = createHash("sha256").update(rows).digest("hex")
+          const last = (lines.at(-1) ?? "").replace(/"sha256":"\w+"/, `"sha256":"${sha256}"`)
+          return `${rows}${last}\n`
+        }
+        const role = '{"table":"roles"'
+        const cases: ReadonlyArray<readonly [text: string, message: RegExp]> = [
+          [forged(sealed, (line) => `${line}\n${line}`, role), /a row of roles is here already/],
+          [
+            forged(sealed, (line) => line.replace(/"id":"[^"]+"/, '"id":"hunter2"'), role),
+            /roles does not fit .*22P02/
+          ],
+          [
+            forged(sealed, (line) => line.replace(/"created_at":"[^"]+"/, '"created_at":null'), role),
+            /roles does not fit/
+          ],
+          [forged(plain, (line) => line.replace(secretId, "hunter2"), '{"table":"secrets"'), /line \d+ is no secret/]
+        ]
+        yield* Effect.provide(
+          Effect.gen(function* () {
+            for (const [text, message] of cases) {
+              const error = yield* Effect.flip(imported(text))
+              assert.strictEqual(error._tag, "ImportRefused")
+              assert.match(error.message, message)
+              assert.notInclude(error.message, "hunter2")
+              assert.strictEqual(yield* rowsOf(mine), 0)
+            }
+          }),
+          site(database)
+        )
+      })
+    )
+
+    live(
       "secrets go as they are kept, to who has the key; for everybody to read where that is asked; or not at all",
       Effect.gen(function* () {
         const files = yield* Effect.provide(
