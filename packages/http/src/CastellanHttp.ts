@@ -213,7 +213,10 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
       const routed = ConnectCall.around(idempotency.around(router.asHttpEffect()))
       const within = (duration: Duration.Duration) =>
         Effect.timeoutOrElse(routed, { duration, orElse: () => Effect.succeed(ErrorResponse.timeout) })
-      const [inTime, inLongTime] = [within(limits.requestTimeout), within(longestRequest(limits))]
+      const inTime = within(limits.requestTimeout)
+      // A client that leaves, or a server that stops, ends what takes long. A router is interruptible in its routes
+      // alone, and this is around it.
+      const inLongTime = Effect.interruptible(within(longestRequest(limits)))
       const bounded = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
         LongOperations.isFor(request) ? inLongTime : inTime
       )
