@@ -60,6 +60,9 @@ export * as ColumnText from "./database/ColumnText.ts"
 /** What a failed statement means to who asked for it. */
 export * as DatabaseFailure from "./database/DatabaseFailure.ts"
 
+/** Why a start cannot work with its database, in the words that an operator needs: which login, where, and what the server said. */
+export * as DatabaseUnusable from "./database/DatabaseUnusable.ts"
+
 /** A resource as a row keeps it: whole, as JSON, by its schema. */
 export * as Document from "./database/Document.ts"
 

@@ -18,6 +18,9 @@ export * as AutomationSample from "./fixture/AutomationSample.ts"
 /** A conversation as a client has it: questions asked on somebody's behalf, and what their runs tell, to the end. */
 export * as Conversation from "./fixture/Conversation.ts"
 
+/** Work that is interrupted at a step of its own, between any two operations of its fiber: where a client leaves, or a time limit ends, just as a fiber has given way to others. */
+export * as CutShort from "./fixture/CutShort.ts"
+
 /** A whole deployment in memory: every use case of the core over memory stores and scripted ports. */
 export * as Deployment from "./fixture/Deployment.ts"
 
