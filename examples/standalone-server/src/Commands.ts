@@ -5,7 +5,7 @@ import { OrganizationId } from "@castellan/core/organization/Organization"
 import * as Exporter from "@castellan/postgres/exchange/Exporter"
 import * as Importer from "@castellan/postgres/exchange/Importer"
 import * as PostgresSecrets from "@castellan/postgres/secret/PostgresSecrets"
-import { Effect, FileSystem, Layer, Option, Stream } from "effect"
+import { Effect, FileSystem, Layer, Option, Schema, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Keep from "./Keep.ts"
 import * as Server from "./Server.ts"
@@ -16,8 +16,15 @@ import * as Storage from "./Storage.ts"
 const opened = Effect.gen(function* () {
   const read = yield* settings
   const keep = yield* Keep.open(read.dataDirectory, read.secret, read.secretsKey)
-  return { keep, storage: Layer.mergeAll(Storage.database(read, keep), Storage.secretKeys(read, keep)) }
+  // Nobody waits for an answer here, and an organization may be large.
+  const database = Storage.database(read, keep, "1 hour")
+  return { keep, storage: Layer.mergeAll(database, Storage.secretKeys(read, keep)) }
 })
+
+/** Two flags that cannot both be meant. */
+export class ContradictingFlags extends Schema.TaggedError<ContradictingFlags>()("ContradictingFlags", {
+  message: Schema.String
+}) {}
 
 const told = (rows: Readonly<Record<string, number>>): string => {
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
@@ -48,6 +55,9 @@ const exportCommand = Command.make(
   },
   Effect.fnUntraced(function* (given) {
     const files = yield* FileSystem.FileSystem
+    if (given.withoutSecrets && given.plainSecrets) {
+      return yield* new ContradictingFlags({ message: "--without-secrets and --plain-secrets contradict each other" })
+    }
     const { keep, storage } = yield* opened
     const organizationId = Option.getOrElse(given.organization, () => keep.identity.organizationId)
     const secrets = given.withoutSecrets ? "omitted" : given.plainSecrets ? "plain" : "sealed"

@@ -7,19 +7,21 @@ import * as PostgresDatabase from "@castellan/postgres/database/PostgresDatabase
 import * as EmbeddedDatabase from "@castellan/postgres/embedded"
 import * as PostgresStores from "@castellan/postgres/PostgresStores"
 import * as RunNotifications from "@castellan/postgres/run/RunNotifications"
-import { Effect, Layer, Option } from "effect"
+import { type Duration, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Keep } from "./Keep.ts"
 import type { Settings } from "./Settings.ts"
 
-/** The connections to the database, at the schema of this version. */
+/** The connections to the database, at the schema of this version. `statementTimeout` is for a server's statements. */
 export const database = (
   settings: Settings,
-  keep: Keep
+  keep: Keep,
+  statementTimeout?: Duration.Input
 ): Layer.Layer<PostgresDatabase.Connections, EmbeddedDatabase.EmbeddedDatabaseError | PostgresDatabase.DatabaseError> =>
   Option.match(settings.database, {
     onNone: () => EmbeddedDatabase.layer({ folder: keep.databaseFolder }),
-    onSome: PostgresDatabase.layer
+    onSome: (server) =>
+      PostgresDatabase.layer(statementTimeout === undefined ? server : { ...server, statementTimeout })
   })
 
 /** What secrets are encrypted with: the settings' key, or that of the data folder, which can be read in either case. */

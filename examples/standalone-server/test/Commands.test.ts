@@ -56,6 +56,10 @@ describe("the commands", () => {
     await server.ended
     assert.isFalse(existsSync(file))
 
+    const undecided = await started(from, ["export", file, "--plain-secrets", "--without-secrets"]).ended
+    assert.notStrictEqual(undecided.code, 0)
+    assert.include(undecided.output, "contradict each other")
+
     const written = await started(from, ["export", file]).ended
     assert.strictEqual(written.code, 0, written.output)
     const key = readFileSync(join(from, "admin.key"), "utf8").trim()
