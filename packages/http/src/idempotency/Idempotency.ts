@@ -72,7 +72,11 @@ const CurrentKeyedRequest = Context.Reference<KeyedRequest | undefined>(
   { defaultValue: () => undefined }
 )
 
-/** Carries requests with a key out once. */
+/**
+ * Carries requests with a key out once. What it carries out is an operation of a request, which is its caller's.
+ *
+ * @effect-expect-leaking HttpServerRequest
+ */
 export class Idempotency extends Context.Service<
   Idempotency,
   {

@@ -30,7 +30,7 @@ export const layer: Layer.Layer<RateLimitStore, never, SqlClient> = Layer.effect
               SELECT there - least(${asked}, floor(there)), greatest(bucket.measured_at, ${moment}),
                 least(${asked}, floor(there))
               FROM (SELECT least(${full}, bucket.level
-                + greatest(0, ${moment} - bucket.measured_at) * (${requestsPerMinute}::float8 / 60000)) AS there))
+                + greatest(0, ${moment} - bucket.measured_at) * (${requestsPerMinute}::float8 / 60000)) AS there) AS refilled)
             RETURNING granted, level`),
           Option.match({
             onSome: Effect.succeed,
