@@ -2,6 +2,9 @@
  * A connection to a server that is given up when the server stays silent after something was sent to it. A path that
  * swallows packets (a server that failed over, a firewall that forgot the connection) tells nobody: the operating system
  * would go on trying for a quarter of an hour, and so would every statement that is sent on the same connection.
+ *
+ * Of several statements that were sent together, the first answer passes for all: that the others' do not come is noticed
+ * when the next statement is sent.
  */
 import * as Duration from "effect/Duration"
 import { connect, type Socket } from "node:net"
@@ -34,12 +37,25 @@ export const open = (address: ServerAddress, patience: Duration.Duration): Socke
   let received = 0
   let answered = 0
   let silent = 0
+  let seen = 0
+  // What is written after the last answer waits for one, however soon after it. Where the stream is encrypted, nothing is
+  // seen here, and only the looks tell.
+  socket.once("connect", () => {
+    socket.on("data", () => {
+      seen = socket.bytesRead
+      answered = socket.bytesWritten
+    })
+  })
   const looking = setInterval(() => {
     if (socket.connecting) return
     const { bytesRead, bytesWritten } = socket
-    if (bytesRead !== received || bytesWritten === answered) {
+    if (bytesRead !== received) {
       received = bytesRead
-      answered = bytesWritten
+      silent = 0
+      if (seen !== bytesRead) answered = bytesWritten
+      return
+    }
+    if (bytesWritten === answered) {
       silent = 0
       return
     }
