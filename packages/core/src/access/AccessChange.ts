@@ -9,8 +9,10 @@
  *
  * Source: decisions.md §3 ("Objects that carry access").
  */
+import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
+import * as Order from "effect/Order"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Access, Grant, Grantee } from "./Access.ts"
@@ -96,6 +98,13 @@ const compose = (principal: Principal, current: Access, wanted: WantedAccess, ke
   return { ...current, isPublic: wanted.isPublic, grants: [...unasked, ...asked] }
 }
 
+/** What lasts longest comes first. */
+const lastingLongest = Order.flip(
+  Order.mapInput(Order.Number, (grant: Grant) =>
+    grant.expiresAt === undefined ? Number.POSITIVE_INFINITY : DateTime.toEpochMillis(grant.expiresAt)
+  )
+)
+
 /** Whether something lasts longer than an ownership that ends. */
 const outlasts = (end: DateTime.Utc | undefined, ownership: DateTime.Utc): boolean =>
   end === undefined || DateTime.isGreaterThan(end, ownership)
@@ -129,7 +138,11 @@ export const replace = (
 ): Result.Result<Access, Deny> => {
   const denial = withinOwnership(principal, current, wanted, now)
   if (denial !== undefined) return Result.fail(denial)
-  const owning = current.grants.filter((grant) => grant.accessType === "owner" && AccessPolicy.inForce(grant, now))
+  // Where there are several for one grantee, the one that lasts longest stays: nobody owns for less by sharing.
+  const owning = Arr.sort(
+    current.grants.filter((grant) => grant.accessType === "owner" && AccessPolicy.inForce(grant, now)),
+    lastingLongest
+  )
   const own = owning.filter(({ grantee }) => grantee._tag === "Member" && grantee.id === principal.memberId)
   const next = compose(principal, current, wanted, own)
   const loses =

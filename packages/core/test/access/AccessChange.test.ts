@@ -119,6 +119,22 @@ layer(layerCrypto)("AccessChange", (it) => {
     })
   )
 
+  it.effect("who owns twice over, once for a time and once for good, goes on owning it for good", () =>
+    Effect.gen(function* () {
+      const world = yield* SmallWorld.make
+      const base = { member: 2, key: 0, rotated: false, roles: [], restricted: false, client: 0 }
+      const principal = SmallWorld.principalOf(world, base)
+      const grantee = { _tag: "Member", id: principal.memberId } as const
+      const forAWhile = { grantee, accessType: "owner", expiresAt: DateTime.add(now, { millis: 1 }) } as const
+      const forGood = { grantee, accessType: "owner" } as const
+      const wanted = { isPublic: false, grants: [{ grantee, accessType: "editor" } as const] }
+      const current = { isPublic: false, grants: [forAWhile, forGood] }
+      const next = Result.getOrThrow(AccessChange.replace(principal, current, wanted, now))
+      assert.deepStrictEqual(next.grants, [forGood])
+      assert.deepStrictEqual(Result.getOrThrow(AccessChange.replace(principal, next, wanted, now)), next)
+    })
+  )
+
   it.effect("an owner for a time says for how long, and leaves what is public public", () =>
     Effect.gen(function* () {
       const world = yield* SmallWorld.make
