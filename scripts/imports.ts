@@ -26,6 +26,7 @@ export const arrows: Readonly<Record<string, Arrow>> = {
   ontology: { inwards: ["core"] },
   llm: { inwards: ["core"] },
   charts: { inwards: ["core"] },
+  sandbox: { inwards: ["core", "connectors"] },
   testing: { inwards: ["core"] }
 }
 

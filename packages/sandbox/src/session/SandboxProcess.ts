@@ -1,0 +1,35 @@
+/**
+ * What a tier gives to the engine of sessions: one supervisor, reached over a control channel, and the power to end it.
+ *
+ * The engine (`KernelSession.ts`) makes a `SandboxSession` of it: executions, nonces, limits, the interrupt that
+ * becomes a kill after its grace, files and the library.
+ */
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import type { SandboxCapabilities, SandboxError, SandboxSpec } from "@castellan/core/sandcastle/SandboxRuntime"
+import type * as Scope from "effect/Scope"
+
+/** A session's processes, as a tier started them. */
+export interface SandboxProcess {
+  /** Sends raw bytes of frames, in order; waits while the other side does not read. Fails as `lost` once it is gone. */
+  readonly send: (bytes: Uint8Array) => Effect.Effect<void, SandboxError>
+  /** The raw bytes that come out, until the session's processes are gone. Pulled: what is not read is held back. */
+  readonly output: Stream.Stream<Uint8Array, SandboxError>
+  /**
+   * Takes the interpreter down from outside and puts another in its place, with the session's files as they are: for a
+   * supervisor that does not answer `restart`, or that shares the interpreter's process. Fails as `lost` where it cannot
+   * be done; then the session is over.
+   */
+  readonly replaceInterpreter: Effect.Effect<void, SandboxError>
+  /** Bytes of memory of all the session's processes, where the tier can tell; the supervisor is not asked. */
+  readonly memoryBytes: Effect.Effect<number | undefined>
+}
+
+/** A tier: how it starts the processes of a session, and what it keeps. */
+export interface SandboxTier {
+  readonly capabilities: SandboxCapabilities
+  /**
+   * Starts a session's processes; closing the scope ends all of them. `nonce` is what the first `ready` frame must say.
+   */
+  readonly launch: (spec: SandboxSpec, nonce: string) => Effect.Effect<SandboxProcess, SandboxError, Scope.Scope>
+}
