@@ -31,6 +31,7 @@ import * as RowPolicies from "./rowpolicy/RowPolicies.ts"
 import * as InProcessRunner from "./run/InProcessRunner.ts"
 import { RunLimits } from "./run/RunLimits.ts"
 import type { Runner } from "./run/Runner.ts"
+import * as ChatSandcastles from "./sandcastle/ChatSandcastles.ts"
 import * as SandboxRuntime from "./sandcastle/SandboxRuntime.ts"
 import * as Sandcastles from "./sandcastle/Sandcastles.ts"
 import * as SandcastleSessions from "./sandcastle/SandcastleSessions.ts"
@@ -49,6 +50,7 @@ export type UseCases =
   | Automation.Automation
   | Changes.Changes
   | Chats.Chats
+  | ChatSandcastles.ChatSandcastles
   | ConnectorQueries.ConnectorQueries
   | Connectors.Connectors
   | FolderPolicies.FolderPolicies
@@ -110,6 +112,7 @@ const accesses = Accesses.layer.pipe(Layer.provide(AccessCarriers.layer))
 /** Sandcastles with their sessions in this process, swept once a minute. */
 const sandcastles = ({ sandbox, sweeps = true }: CastellanOptions) =>
   (sweeps ? Sandcastles.layerSweeping : Layer.empty).pipe(
+    Layer.provideMerge(ChatSandcastles.layer),
     Layer.provideMerge(Sandcastles.layer),
     Layer.provide(SandcastleSessions.layer),
     Layer.provide(sandbox ?? SandboxRuntime.layerUnavailable)
@@ -129,7 +132,8 @@ export const layer = (options: CastellanOptions = {}): Layer.Layer<UseCases, nev
     Layer.provideMerge(Automation.layer),
     Layer.provideMerge(Layer.mergeAll(accesses, ApiKeys.layer, Authentication.layer, Chats.layer, Sessions.layer)),
     Layer.provideMerge(InProcessRunner.layer(options)),
-    Layer.provideMerge(Layer.mergeAll(Analyst.layer, sandcastles(options))),
+    Layer.provideMerge(Analyst.layer),
+    Layer.provideMerge(sandcastles(options)),
     Layer.provide(options.webSearch ?? WebSearch.layerUnavailable),
     Layer.provideMerge(Layer.mergeAll(ConnectorQueries.layer, Connectors.layer, Models.layer, RowPolicies.layer)),
     Layer.provideMerge(Layer.mergeAll(Changes.layer, FolderPolicies.layer)),

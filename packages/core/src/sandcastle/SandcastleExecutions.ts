@@ -46,6 +46,8 @@ export interface ExecuteAnswer {
   readonly took: Duration.Duration
   readonly files: ReadonlyArray<ProducedFile>
   readonly dataframes: ReadonlyArray<Dataframe>
+  /** Whether the session's Python had to be started anew: its variables are gone. */
+  readonly stateLost: boolean
 }
 
 /** What came of a fresh process. */
@@ -264,7 +266,8 @@ export const make = Effect.gen(function* () {
             ...errorOf(ExecutionOutput.endingOf(output)),
             took: DateTime.distance(began, yield* DateTime.now),
             files: [...(yield* keepDisplayed(session, execution, output)), ...produced(output)],
-            dataframes: ExecutionOutput.dataframesOf(output)
+            dataframes: ExecutionOutput.dataframesOf(output),
+            stateLost: output.stateLost
           }
           return answer
         })

@@ -11,7 +11,7 @@ import type { ConnectorError } from "../connector/ConnectorDriver.ts"
 import { ConnectorQueries } from "../connector/ConnectorQueries.ts"
 import { Connectors } from "../connector/Connectors.ts"
 import { ConnectorStore } from "../connector/ConnectorStore.ts"
-import type { Column, Value } from "../connector/ResultTable.ts"
+import type { Column, ResultTable, Value } from "../connector/ResultTable.ts"
 import * as ResultText from "../connector/ResultText.ts"
 import { ExecutionFailed, InvalidRequest, PermissionDenied, TimedOut } from "../error/Failure.ts"
 import { OntologyEngine } from "../ontology/OntologyEngine.ts"
@@ -22,6 +22,7 @@ import type { Dataframe } from "./SandboxRuntime.ts"
 import type { SandcastleId } from "./Sandcastle.ts"
 import * as SandcastleExecutions from "./SandcastleExecutions.ts"
 import { SandcastleLimits } from "./SandcastleLimits.ts"
+import * as SessionUse from "./SessionUse.ts"
 
 /** What to ask: a statement in the connector's SQL, or a view of the ontology by its path, `flights.by_carrier`. */
 export type QueryText =
@@ -67,6 +68,12 @@ const keywords = new Set(
 
 const viewPath = /^([A-Za-z_][A-Za-z0-9_]*)\.([A-Za-z_][A-Za-z0-9_]*)$/
 
+const isDataframeName = (name: string): boolean => identifier.test(name) && !keywords.has(name)
+
+const badName = new InvalidRequest({
+  message: "dataframe_name: must be a name that Python takes for a variable, of at most 63 characters"
+})
+
 /** What a request asks that its own fields make impossible. */
 const shapeOf = (
   request: QueryRequest,
@@ -75,9 +82,7 @@ const shapeOf = (
   const invalid = (message: string) => Effect.fail(new InvalidRequest({ message }))
   const name = request.dataframeName ?? "df"
   const maxRows = request.maxRows ?? limits.maxRows
-  if (!identifier.test(name) || keywords.has(name)) {
-    return invalid("dataframe_name: must be a name that Python takes for a variable, of at most 63 characters")
-  }
+  if (!isDataframeName(name)) return Effect.fail(badName)
   if (!Number.isInteger(maxRows) || maxRows < 1 || maxRows > limits.maxRows) {
     return invalid(`max_rows: must be a whole number from 1 to ${limits.maxRows}`)
   }
@@ -108,6 +113,7 @@ const failureOf = ({ reason }: ConnectorError) => {
 /** Queries of sandcastles over the connectors, the ontology and the sessions. */
 export const make = Effect.gen(function* () {
   const executions = yield* SandcastleExecutions.make
+  const sessions = yield* SessionUse.make
   const connectors = yield* Connectors
   const queries = yield* ConnectorQueries
   const connectorStore = yield* ConnectorStore
@@ -142,6 +148,17 @@ export const make = Effect.gen(function* () {
   })
 
   return {
+    /**
+     * Makes a result that the caller has already been answered a dataframe of the session. It is no execution: what was
+     * asked for it is on the record where it was asked.
+     */
+    bind: Effect.fn("Sandcastles.bind")(function* (id: SandcastleId, name: string, table: ResultTable) {
+      if (!isDataframeName(name)) return yield* badName
+      return yield* sessions.use(id, { action: "execute", needs: "execute" }, (session) =>
+        session.bindDataframe(name, table)
+      )
+    }),
+
     /** Asks a connector, and makes the result a dataframe of the session. */
     query: Effect.fn("Sandcastles.query")(function* (id: SandcastleId, request: QueryRequest) {
       const { maxRows, name } = yield* shapeOf(request, limits)
