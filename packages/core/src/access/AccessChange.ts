@@ -109,22 +109,36 @@ const lastingLongest = Order.flip(
 const outlasts = (end: DateTime.Utc | undefined, ownership: DateTime.Utc): boolean =>
   end === undefined || DateTime.isGreaterThan(end, ownership)
 
-/** Denies what an owner whose ownership ends would share for longer than that. */
-const withinOwnership = (
-  principal: Principal,
-  current: Access,
-  wanted: WantedAccess,
-  now: DateTime.Utc
-): Deny | undefined => {
+/**
+ * Denies what an owner whose ownership ends would share for longer than that: what would be new, not what was asked for,
+ * since an asked-for share of somebody whose ownership stays comes to nothing, the first time and every time.
+ */
+const withinOwnership = (principal: Principal, current: Access, next: Access, now: DateTime.Utc): Deny | undefined => {
   const ownership = AccessPolicy.ownership(principal, current, now)
   if (ownership._tag !== "Until") return undefined
-  const added = wanted.grants.filter((grant) => present(current, grant) === undefined)
+  const added = next.grants.filter((grant) => present(current, grant) === undefined)
   const longer = added.some((grant) => outlasts(grant.expiresAt, ownership.at))
-  return longer || (wanted.isPublic && !current.isPublic)
+  return longer || (next.isPublic && !current.isPublic)
     ? deny("not_held", "permission denied: you cannot share this for longer than you own it", {
         until: DateTime.formatIso(ownership.at)
       })
     : undefined
+}
+
+/** The access as asked for, with what lets the caller own the object. */
+const keepingOwnership = (principal: Principal, current: Access, wanted: WantedAccess, now: DateTime.Utc): Access => {
+  // Where there are several for one grantee, the one that lasts longest stays: nobody owns for less by sharing.
+  const owning = Arr.sort(
+    current.grants.filter((grant) => grant.accessType === "owner" && AccessPolicy.inForce(grant, now)),
+    lastingLongest
+  )
+  const own = owning.filter(({ grantee }) => grantee._tag === "Member" && grantee.id === principal.memberId)
+  const next = compose(principal, current, wanted, own)
+  const loses =
+    AccessPolicy.reach(principal, current, now) === "owner" && AccessPolicy.reach(principal, next, now) !== "owner"
+  if (!loses) return next
+  const byRole = owning.filter((grant) => grant.grantee._tag === "Role" && AccessPolicy.appliesTo(grant, principal))
+  return compose(principal, current, wanted, [...own, ...byRole])
 }
 
 /**
@@ -136,18 +150,7 @@ export const replace = (
   wanted: WantedAccess,
   now: DateTime.Utc
 ): Result.Result<Access, Deny> => {
-  const denial = withinOwnership(principal, current, wanted, now)
-  if (denial !== undefined) return Result.fail(denial)
-  // Where there are several for one grantee, the one that lasts longest stays: nobody owns for less by sharing.
-  const owning = Arr.sort(
-    current.grants.filter((grant) => grant.accessType === "owner" && AccessPolicy.inForce(grant, now)),
-    lastingLongest
-  )
-  const own = owning.filter(({ grantee }) => grantee._tag === "Member" && grantee.id === principal.memberId)
-  const next = compose(principal, current, wanted, own)
-  const loses =
-    AccessPolicy.reach(principal, current, now) === "owner" && AccessPolicy.reach(principal, next, now) !== "owner"
-  if (!loses) return Result.succeed(next)
-  const byRole = owning.filter((grant) => grant.grantee._tag === "Role" && AccessPolicy.appliesTo(grant, principal))
-  return Result.succeed(compose(principal, current, wanted, [...own, ...byRole]))
+  const next = keepingOwnership(principal, current, wanted, now)
+  const denial = withinOwnership(principal, current, next, now)
+  return denial === undefined ? Result.succeed(next) : Result.fail(denial)
 }

@@ -135,6 +135,30 @@ layer(layerCrypto)("AccessChange", (it) => {
     })
   )
 
+  it.effect("an owner for a time who asks for their own role again is answered the same the second time", () =>
+    Effect.gen(function* () {
+      const world = yield* SmallWorld.make
+      const base = { member: 0, key: 0, rotated: false, roles: [1], restricted: false, client: 0 }
+      const principal = SmallWorld.principalOf(world, base)
+      const [, role, another] = world.roles
+      assert.isDefined(role)
+      assert.isDefined(another)
+      const grantee = { _tag: "Role", id: role.id } as const
+      const owner = { grantee, accessType: "owner", expiresAt: DateTime.add(now, { hours: 1 }) } as const
+      const editor = { grantee, accessType: "editor" } as const
+      const wanted = { isPublic: false, grants: [editor] }
+      // What stays is the ownership: the share that was asked for is not there to be compared with any more.
+      const next = Result.getOrThrow(
+        AccessChange.replace(principal, { isPublic: false, grants: [owner, editor] }, wanted, now)
+      )
+      assert.deepStrictEqual(next.grants, [owner])
+      assert.deepStrictEqual(Result.getOrThrow(AccessChange.replace(principal, next, wanted, now)), next)
+      // To somebody else, it is a share that lasts longer.
+      const elsewhere = { isPublic: false, grants: [{ ...editor, grantee: { _tag: "Role", id: another.id } as const }] }
+      assert.isTrue(Result.isFailure(AccessChange.replace(principal, next, elsewhere, now)))
+    })
+  )
+
   it.effect("an owner for a time says for how long, and leaves what is public public", () =>
     Effect.gen(function* () {
       const world = yield* SmallWorld.make
