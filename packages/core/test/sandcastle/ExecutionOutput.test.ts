@@ -1,6 +1,7 @@
 import * as ExecutionOutput from "@castellan/core/sandcastle/ExecutionOutput"
 import { truncated } from "@castellan/core/sandcastle/OutputPreview"
 import { ExecEvent } from "@castellan/core/sandcastle/SandboxRuntime"
+import * as ProcessorTime from "@castellan/testing/fixture/ProcessorTime"
 import { assert, describe, it } from "@effect/vitest"
 
 const { Error: Raised, Rich, Stderr, Stdout } = ExecEvent.cases
@@ -16,9 +17,9 @@ describe("ExecutionOutput.add", () => {
     const events = Array.from({ length: turns }, (_, turn) =>
       turn % 2 === 0 ? Stdout.make({ text: "o" }) : Stderr.make({ text: "e" })
     )
-    const started = performance.now()
+    const took = ProcessorTime.start()
     const output = gather(events)
-    assert.isBelow(performance.now() - started, 3000)
+    assert.isBelow(took(), 3000)
     assert.strictEqual(ExecutionOutput.textOf(output, "stdout"), "o".repeat(turns / 2))
     assert.strictEqual(ExecutionOutput.textOf(output, "stderr"), "e".repeat(turns / 2))
     assert.deepStrictEqual(
