@@ -22,7 +22,7 @@ import type { Run } from "../run/Run.ts"
 import type { ExecutionSource } from "./Execution.ts"
 import type { Dataframe, SandboxEntry } from "./SandboxRuntime.ts"
 import { SandcastleId } from "./Sandcastle.ts"
-import type { ExecAnswer, ExecuteAnswer } from "./SandcastleExecutions.ts"
+import type { ExecAnswer, ExecuteAnswer, Following } from "./SandcastleExecutions.ts"
 import type { DownloadedFile } from "./SandcastleFiles.ts"
 import type { QueryAnswer, QueryRequest } from "./SandcastleQueries.ts"
 import { Sandcastles } from "./Sandcastles.ts"
@@ -46,13 +46,15 @@ export type ChatUseFailure = SandcastleFailure | TimedOut
 /** The sandcastle of a chat, as one run uses it: under the run's principal, each execution on the record. */
 export interface ChatSandcastle {
   /** Runs a program in the session's Python, whose variables stay from one question of the chat to the next. */
-  readonly execute: (code: string) => Effect.Effect<ChatUse<ExecuteAnswer>, ChatUseFailure>
+  readonly execute: (code: string, following?: Following) => Effect.Effect<ChatUse<ExecuteAnswer>, ChatUseFailure>
   /** Runs a command, or a program in a process of its own. */
-  readonly exec: (request: {
-    readonly command: string
-    readonly kind: "bash" | "python"
-    readonly environment?: Readonly<Record<string, string>>
-  }) => Effect.Effect<ChatUse<ExecAnswer>, ChatUseFailure>
+  readonly exec: (
+    request: {
+      readonly command: string
+      readonly kind: "bash" | "python"
+      readonly environment?: Readonly<Record<string, string>>
+    } & Following
+  ) => Effect.Effect<ChatUse<ExecAnswer>, ChatUseFailure>
   /** Asks a connector, and makes the result a dataframe. */
   readonly query: (request: Omit<QueryRequest, "source">) => Effect.Effect<ChatUse<QueryAnswer>, ChatUseFailure>
   /** Makes a result that the run has already a dataframe of this name. */
@@ -129,7 +131,7 @@ export const layer: Layer.Layer<ChatSandcastles, never, ChatStore | Digest.Diges
           )
 
         return {
-          execute: (code) => used(sandcastles.execute(id, { code, source })),
+          execute: (code, following = {}) => used(sandcastles.execute(id, { ...following, code, source })),
           exec: (request) => used(sandcastles.exec(id, { ...request, source })),
           query: (request) => used(sandcastles.query(id, { ...request, source })),
           bind: (name, table) => used(sandcastles.bind(id, name, table)),

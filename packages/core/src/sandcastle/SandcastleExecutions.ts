@@ -24,7 +24,7 @@ import * as ExecutionOutput from "./ExecutionOutput.ts"
 import { end, ExecutionEvent } from "./ExecutionState.ts"
 import { ExecutionStore } from "./ExecutionStore.ts"
 import * as MediaType from "./MediaType.ts"
-import { type Dataframe, type ExecRequest, type SandboxSession } from "./SandboxRuntime.ts"
+import { type Dataframe, type ExecEvent, type ExecRequest, type SandboxSession } from "./SandboxRuntime.ts"
 import type { SandcastleId } from "./Sandcastle.ts"
 import { SandcastleLimits } from "./SandcastleLimits.ts"
 import * as SandboxPath from "./SandboxPath.ts"
@@ -57,6 +57,14 @@ export interface ExecAnswer {
   readonly stderr: string
   readonly exitCode: number
   readonly error?: string
+}
+
+/** How whoever asks for an execution follows it. */
+export interface Following {
+  /** Wall-clock time, where it is to be shorter than that of every execution. */
+  readonly timeout?: Duration.Duration
+  /** Is told what happens as it happens, whatever becomes of the execution, which waits for it meanwhile. */
+  readonly observe?: (event: ExecEvent) => Effect.Effect<void>
 }
 
 /** Whether a process can be given these variables: a name that the shell takes for one, a value that ends nowhere. */
@@ -185,16 +193,21 @@ export const make = Effect.gen(function* () {
   /** Follows an execution to its end, and says how it ended also when it is stopped on the way. */
   const follow = Effect.fnUntraced(function* (
     session: SandboxSession,
-    request: ExecRequest,
+    request: Omit<ExecRequest, "timeout">,
+    following: Following,
     ended: (ending: Ending) => Effect.Effect<void>
   ) {
+    const timeout = Duration.min(limits.executionTimeout, following.timeout ?? limits.executionTimeout)
     const output = yield* Ref.make(ExecutionOutput.nothing)
-    yield* session.exec(request).pipe(
+    yield* session.exec({ ...request, timeout }).pipe(
       Stream.runForEach((event) =>
-        Ref.update(output, (before) => ExecutionOutput.add(before, event, limits.outputBytes))
+        Effect.andThen(
+          Ref.update(output, (before) => ExecutionOutput.add(before, event, limits.outputBytes)),
+          following.observe?.(event) ?? Effect.void
+        )
       ),
       // A runtime that does not keep its own limit is held to it: interrupting it stops the execution.
-      Effect.timeoutOption(Duration.sum(request.timeout, Duration.seconds(30))),
+      Effect.timeoutOption(Duration.sum(timeout, Duration.seconds(30))),
       Effect.onExit(
         Effect.fnUntraced(function* (exit) {
           const all = yield* Ref.get(output)
@@ -248,7 +261,7 @@ export const make = Effect.gen(function* () {
     /** Runs a program in the session's Python, whose variables stay. */
     execute: Effect.fn("Sandcastles.execute")(function* (
       id: SandcastleId,
-      request: { readonly code: string; readonly source: ExecutionSource }
+      request: { readonly code: string; readonly source: ExecutionSource } & Following
     ) {
       const began = yield* DateTime.now
       return yield* recorded(
@@ -257,7 +270,8 @@ export const make = Effect.gen(function* () {
         Effect.fnUntraced(function* (session, execution, ended) {
           const output = yield* follow(
             session,
-            { language: "python", code: request.code, within: "session", timeout: limits.executionTimeout },
+            { language: "python", code: request.code, within: "session" },
+            request,
             ended
           )
           const answer: ExecuteAnswer = {
@@ -282,7 +296,7 @@ export const make = Effect.gen(function* () {
         readonly kind: "bash" | "python"
         readonly environment?: Readonly<Record<string, string>>
         readonly source: ExecutionSource
-      }
+      } & Following
     ) {
       yield* checkEnvironment(request.environment)
       return yield* recorded(
@@ -295,9 +309,9 @@ export const make = Effect.gen(function* () {
               language: request.kind,
               code: request.command,
               within: "process",
-              ...(request.environment === undefined ? {} : { environment: request.environment }),
-              timeout: limits.executionTimeout
+              ...(request.environment === undefined ? {} : { environment: request.environment })
             },
+            request,
             ended
           )
           const event = ExecutionOutput.endingOf(output)
