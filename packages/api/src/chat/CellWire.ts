@@ -32,7 +32,7 @@ export type CellStatusWire = typeof CellStatusWire.Type
 
 /** One step of a run. */
 export const CellWire = Schema.Struct({
-  id: uuid(CellId, "The cell's id: the same when the step starts and when it ends"),
+  id: uuid(CellId, "The cell's id: the same when the step starts, while it goes on and when it ends"),
   type: CellType,
   status: CellStatusWire,
   created_at: timestamp("When the step started"),
@@ -57,7 +57,8 @@ export const CellWire = Schema.Struct({
   )
 }).annotate({
   identifier: "Cell",
-  description: "One step of a run. The same id is sent when it starts and again when it ends"
+  description:
+    "One step of a run. The same id is sent when it starts and again when it ends; in between, too, where a program takes long, with what it has put out so far"
 })
 export type CellWire = typeof CellWire.Type
 
@@ -102,7 +103,7 @@ const contentOf = (
 /** A cell as the wire shows it. */
 export const ofCell = (cell: Cell): CellWire => {
   const took = duration(cell)
-  const { assets, dataframePreview, output } = cell.result
+  const { assets, dataframePreview, executionId, output } = cell.result
   return {
     id: cell.id,
     status: statusOf[cell.status._tag],
@@ -113,6 +114,7 @@ export const ofCell = (cell: Cell): CellWire => {
     ...(output === undefined ? {} : { output }),
     ...(dataframePreview === undefined ? {} : { dataframe_preview: dataframePreview }),
     ...(took === undefined ? {} : { execution_time_ms: wholeMilliseconds(took) }),
+    ...(executionId === undefined ? {} : { execution_id: executionId }),
     ...(assets === undefined ? {} : { assets })
   }
 }

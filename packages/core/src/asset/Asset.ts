@@ -15,17 +15,42 @@ export type AssetId = typeof AssetId.Type
 export const AssetKind = Schema.Literals(["chart", "image", "table", "pdf", "html", "text", "download"])
 export type AssetKind = typeof AssetKind.Type
 
-/** A form in which an asset's bytes are kept, such as the PNG and the SVG of one chart. */
-export const AssetFormat = Schema.Literals(["png", "svg", "csv", "json", "txt"])
+/**
+ * A form in which an asset's bytes are kept, such as the PNG and the SVG of one chart. `bin` is a file of which no more
+ * is known.
+ */
+export const AssetFormat = Schema.Literals([
+  "png",
+  "jpeg",
+  "gif",
+  "svg",
+  "csv",
+  "json",
+  "txt",
+  "html",
+  "pdf",
+  "xlsx",
+  "parquet",
+  "zip",
+  "bin"
+])
 export type AssetFormat = typeof AssetFormat.Type
 
 /** The media type of each format. */
 export const mediaType: { readonly [Format in AssetFormat]: string } = {
   png: "image/png",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
   svg: "image/svg+xml",
   csv: "text/csv; charset=utf-8",
   json: "application/json",
-  txt: "text/plain; charset=utf-8"
+  txt: "text/plain; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  pdf: "application/pdf",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  parquet: "application/vnd.apache.parquet",
+  zip: "application/zip",
+  bin: "application/octet-stream"
 }
 
 /** An asset of a chat's run. Its bytes are in the asset store, one body for each format. */

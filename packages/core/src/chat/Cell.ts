@@ -9,6 +9,8 @@ import * as Schema from "effect/Schema"
 import { AssetId } from "../asset/Asset.ts"
 import { ConnectorId } from "../connector/Connector.ts"
 import { Uuid } from "../identifier/Uuid.ts"
+import { QuestionFile } from "./Upload.ts"
+import { ExecutionId } from "../sandcastle/Execution.ts"
 
 /** A cell's id. */
 export const CellId = Uuid.pipe(Schema.brand("CellId"))
@@ -17,7 +19,12 @@ export type CellId = typeof CellId.Type
 /** What a cell does. */
 export const CellContent = Schema.TaggedUnion({
   /** A message: the question, or a part of the answer. */
-  Markdown: { role: Schema.Literals(["user", "assistant"]), content: Schema.String },
+  Markdown: {
+    role: Schema.Literals(["user", "assistant"]),
+    content: Schema.String,
+    /** The files that came with the question; absent where none did. */
+    files: Schema.optionalKey(Schema.Array(QuestionFile))
+  },
   /** A statement on a connector. */
   Sql: { connectorId: Schema.optionalKey(ConnectorId), query: Schema.String },
   /** A query in the ontology's language; `code` is the statement that it became, once it compiled. */
@@ -49,7 +56,9 @@ export const CellOutput = Schema.Struct({
   output: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The first rows of a result, as a Markdown table. */
   dataframePreview: Schema.optionalKey(Schema.String),
-  assets: Schema.optionalKey(Schema.Array(AssetId))
+  assets: Schema.optionalKey(Schema.Array(AssetId)),
+  /** The execution in the sandbox that recorded it. */
+  executionId: Schema.optionalKey(ExecutionId)
 })
 export type CellOutput = typeof CellOutput.Type
 

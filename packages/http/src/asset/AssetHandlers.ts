@@ -17,8 +17,11 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import { AssetSignature } from "./AssetSignature.ts"
 
-/** Formats that a browser shows; the others it offers to save. */
-const shown: ReadonlySet<AssetFormat> = new Set(["png", "svg", "txt", "json"])
+/**
+ * Formats that a browser shows; the others it offers to save. A page is saved: shown at this address, it would pass for
+ * one of the host's own, whatever it may not do.
+ */
+const shown: ReadonlySet<AssetFormat> = new Set(["png", "jpeg", "gif", "svg", "txt", "json"])
 
 const refused = new PermissionDenied({ message: "the address of the asset has expired or was altered" })
 
