@@ -39,8 +39,8 @@ export default defineConfig({
     ],
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     allowOnly: !ci,
     // Continuous integration counts from the second report.
     reporters: ci ? ["default", ["json", { outputFile: "coverage/tests.json" }]] : ["default"]

@@ -10,7 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
-import { ChildProcess, execFile } from "node:child_process"
+import { ChildProcess, execFile, type Serializable } from "node:child_process"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { once } from "node:events"
 import { join } from "node:path"
@@ -71,7 +71,14 @@ const started = (seen: (child: ChildProcess) => void) =>
 const killWhileDrawing = (child: ChildProcess): void => {
   child.once("message", () => {
     child.kill("SIGSTOP")
-    setTimeout(() => child.kill("SIGKILL"), 100)
+    const send = child.send.bind(child)
+    child.send = (message: Serializable, ...rest: ReadonlyArray<unknown>) => {
+      const sent = rest.findLast((argument) => typeof argument === "function")
+      return send(message, (error) => {
+        sent?.(error)
+        child.kill("SIGKILL")
+      })
+    }
   })
 }
 
