@@ -262,12 +262,12 @@ describe("a question as a form", () => {
       "connector_ids[0]: must be a connector's id, a positive integer, got 0"
     ],
     [
-      "with a file",
+      "with files that are text parts",
       [
         ["question", question],
-        ["files", new File(["a,b"], "data.csv", { type: "text/csv" })]
+        ["files", "a,b"]
       ],
-      "files: not supported yet"
+      "files: must be files, not text parts"
     ],
     [
       "with a question that is a file",

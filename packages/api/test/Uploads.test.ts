@@ -1,4 +1,4 @@
-import { fromParts } from "@castellan/api/chat/AskRequest"
+import { fromParts, questionOfParts } from "@castellan/api/chat/AskRequest"
 import * as UploadRequest from "@castellan/api/sandcastle/UploadRequest"
 import { ConnectorId } from "@castellan/core/connector/Connector"
 import { InvalidRequest } from "@castellan/core/error/Failure"
@@ -63,10 +63,22 @@ describe("a form with files", () => {
     })
   )
 
-  it.effect("is refused where files cannot be kept", () =>
+  it.effect("is a question with their contents, each of 25 MiB at most", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(fromParts(partsOf(questionWith(["a.csv", "1,2"]))))
-      assert.deepStrictEqual(error, new InvalidRequest({ message: "files: not supported yet" }))
+      const { files, ...question } = yield* questionOfParts(partsOf(questionWith(["a.csv", "1,2"], ["b.csv", ""])))
+      assert.strictEqual(question.question, "What is in it?")
+      assert.deepStrictEqual(
+        files?.map(({ content, name }) => [name, new TextDecoder().decode(content)]),
+        [
+          ["a.csv", "1,2"],
+          ["b.csv", ""]
+        ]
+      )
+      assert.notProperty(yield* questionOfParts(partsOf(questionWith())), "files")
+      const full = "x".repeat(25 * 1024 * 1024)
+      yield* questionOfParts(partsOf(questionWith(["a.csv", full])))
+      const error = yield* Effect.flip(questionOfParts(partsOf(questionWith(["a.csv", `${full}x`]))))
+      assert.isTrue(Multipart.isMultipartError(error) && error.reason._tag === "FileTooLarge")
     })
   )
 
@@ -75,7 +87,7 @@ describe("a form with files", () => {
       const form = new FormData()
       form.set("question", "Why?")
       for (let index = 0; index < 3; index += 1) form.append(`unknown${index}`, "x".repeat(400_000))
-      const error = yield* Effect.flip(fromParts(partsOf(form)))
+      const error = yield* Effect.flip(questionOfParts(partsOf(form)))
       assert.isTrue(Multipart.isMultipartError(error))
       if (Multipart.isMultipartError(error)) assert.strictEqual(error.reason._tag, "BodyTooLarge")
     })

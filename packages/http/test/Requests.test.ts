@@ -289,7 +289,7 @@ layer(Site.layer(), { excludeTestServices: true, timeout: "30 seconds" })("reque
             /^connector_ids/
           )
           refused(
-            yield* send(`${part("question", "x")}${part("files", "data", '; filename="a.csv"')}--b--\r\n`),
+            yield* send(`${part("question", "x")}${part("files", "data", '; filename=".env"')}--b--\r\n`),
             400,
             "invalid_request",
             /^files: /

@@ -12,6 +12,7 @@ import * as PostgresAssetStore from "./asset/PostgresAssetStore.ts"
 import * as PostgresAuditStore from "./audit/PostgresAuditStore.ts"
 import * as PostgresChangeStore from "./change/PostgresChangeStore.ts"
 import * as PostgresChatStore from "./chat/PostgresChatStore.ts"
+import * as PostgresUploadStore from "./chat/PostgresUploadStore.ts"
 import * as PostgresConnectorStore from "./connector/PostgresConnectorStore.ts"
 import * as PostgresTransaction from "./database/PostgresTransaction.ts"
 import * as PostgresDeliveryStore from "./delivery/PostgresDeliveryStore.ts"
@@ -79,6 +80,7 @@ export const layer = Layer.mergeAll(
   PostgresSecrets.layer,
   PostgresTransaction.layer,
   PostgresTriggerStore.layer,
+  PostgresUploadStore.layer,
   PostgresUsageStore.layer,
   transactional
 )

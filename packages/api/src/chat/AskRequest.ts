@@ -5,7 +5,7 @@
  */
 import { ChatId, defaultTools, type ToolConfiguration } from "@castellan/core/chat/Chat"
 import type { Question } from "@castellan/core/chat/Chats"
-import { maxFiles } from "@castellan/core/chat/Upload"
+import { maxFiles, type SentFile } from "@castellan/core/chat/Upload"
 import { InvalidRequest } from "@castellan/core/error/Failure"
 import * as Effect from "effect/Effect"
 import * as Multipart from "effect/http/Multipart"
@@ -15,7 +15,7 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Stream from "effect/Stream"
 import * as InvalidRequestMessage from "../error/InvalidRequestMessage.ts"
-import { asFormWith } from "../wire/BytesWire.ts"
+import { asFormWith, maximumFileBytes } from "../wire/BytesWire.ts"
 import { boundedText, connectorId, flag, modelId, uuid } from "../wire/WireValue.ts"
 
 /** Connectors that one question can name. */
@@ -119,23 +119,23 @@ const decodeFields = Schema.decodeUnknownEffect(FormFields, { reportInput: true 
 /** What becomes of a file that comes with a question. Its content is to be read to its end, or the request refused. */
 export type TakeFile = (file: Multipart.File) => Effect.Effect<void, InvalidRequest | Multipart.MultipartError>
 
-/** Refuses every file: of a deployment that cannot keep them. */
-export const refuseFiles: TakeFile = () => Effect.fail(new InvalidRequest({ message: "files: not supported yet" }))
-
 /**
  * Reads a form to the same question that the JSON body would have been, and hands over its files as they come. It fails
  * at the first part that breaks a rule, before any more is read. Parts that are not known are ignored.
  */
 export const fromParts = (
   parts: Stream.Stream<Multipart.Part, Multipart.MultipartError>,
-  takeFile: TakeFile = refuseFiles
+  takeFile: TakeFile
 ): Effect.Effect<AskRequest, InvalidRequest | Multipart.MultipartError> =>
   Effect.gen(function* () {
     const fields = new Map<string, string | ReadonlyArray<string>>()
     let fieldBytes = 0
     let files = 0
 
-    const takeField = (part: Multipart.Field): Effect.Effect<void, Multipart.MultipartError> => {
+    const takeField = (part: Multipart.Field): Effect.Effect<void, InvalidRequest | Multipart.MultipartError> => {
+      if (part.key === "files") {
+        return Effect.fail(new InvalidRequest({ message: "files: must be files, not text parts" }))
+      }
       fieldBytes += part.value.length
       if (fieldBytes > maximumFieldBytes) return Effect.fail(Multipart.MultipartError.fromReason("BodyTooLarge"))
       const before = fields.get(part.key)
@@ -188,3 +188,21 @@ export const toQuestion = (request: AskRequest): Omit<Question, "source"> => {
     ...(tools === undefined ? {} : { tools })
   }
 }
+
+/** Reads a form to the question that it is, with its files in memory. */
+export const questionOfParts = (
+  parts: Stream.Stream<Multipart.Part, Multipart.MultipartError>
+): Effect.Effect<Omit<Question, "source">, InvalidRequest | Multipart.MultipartError> =>
+  Effect.suspend(() => {
+    const files: Array<SentFile> = []
+    const take: TakeFile = ({ contentEffect, name }) =>
+      Effect.flatMap(contentEffect, (content) => {
+        if (content.length > maximumFileBytes) return Effect.fail(Multipart.MultipartError.fromReason("FileTooLarge"))
+        files.push({ name, content })
+        return Effect.void
+      })
+    return Effect.map(fromParts(parts, take), (request) => ({
+      ...toQuestion(request),
+      ...(files.length === 0 ? {} : { files })
+    }))
+  })

@@ -5,6 +5,7 @@
  */
 import { AssetId } from "@castellan/core/asset/Asset"
 import { type Cell, CellId, type CellStatus, duration } from "@castellan/core/chat/Cell"
+import type { QuestionFile } from "@castellan/core/chat/Upload"
 import { ConnectorId } from "@castellan/core/connector/Connector"
 import * as Schema from "effect/Schema"
 import { count, text, timestamp, uuid, wholeMilliseconds } from "../wire/WireValue.ts"
@@ -30,6 +31,23 @@ export const CellStatusWire = Schema.Literals(["pending", "running", "completed"
 })
 export type CellStatusWire = typeof CellStatusWire.Type
 
+/** A file that came with a question. */
+export const QuestionFileWire = Schema.Struct({
+  name: text("The file's name"),
+  path: text("Where it appears in the sandbox, below `/sandbox/files`"),
+  mime_type: text("The file's media type, by its name"),
+  size: count("Bytes")
+}).annotate({ identifier: "QuestionFile", description: "A file that came with a question" })
+export type QuestionFileWire = typeof QuestionFileWire.Type
+
+/** The files of a question as the wire shows them; nothing where none came. */
+export const ofFiles = (
+  files: ReadonlyArray<QuestionFile> | undefined
+): { readonly files?: ReadonlyArray<QuestionFileWire> } =>
+  files === undefined || files.length === 0
+    ? {}
+    : { files: files.map(({ mediaType, name, path, size }) => ({ name, path, mime_type: mediaType, size })) }
+
 /** One step of a run. */
 export const CellWire = Schema.Struct({
   id: uuid(CellId, "The cell's id: the same when the step starts, while it goes on and when it ends"),
@@ -42,6 +60,9 @@ export const CellWire = Schema.Struct({
     Schema.Literals(["user", "assistant"]).annotate({ description: "Whose message it is; of a `markdown` cell" })
   ),
   content: Schema.optionalKey(text("The message in Markdown; of a `markdown` cell")),
+  files: Schema.optionalKey(
+    Schema.Array(QuestionFileWire).annotate({ description: "The files that came with the question, where any did" })
+  ),
   code: Schema.optionalKey(
     text("The code that ran: the SQL that an ontology query became, a program, or the input of a tool as JSON")
   ),
@@ -78,10 +99,10 @@ const toolTypes = new Map<string, CellType>(
 /** The fields that depend on what the cell does. */
 const contentOf = (
   content: Cell["content"]
-): Pick<CellWire, "type" | "role" | "content" | "code" | "query" | "connector_id" | "tool_name"> => {
+): Pick<CellWire, "type" | "role" | "content" | "files" | "code" | "query" | "connector_id" | "tool_name"> => {
   switch (content._tag) {
     case "Markdown":
-      return { type: "markdown", role: content.role, content: content.content }
+      return { type: "markdown", role: content.role, content: content.content, ...ofFiles(content.files) }
     case "Sql":
       return {
         type: "sql",

@@ -14,7 +14,7 @@ import type { RunUsage } from "@castellan/core/run/Run"
 import * as Schema from "effect/Schema"
 import { AssetWire, ofAsset, type SignAsset } from "../asset/AssetWire.ts"
 import { boundedText, count, flag, oneOf, text, timestamp, uuid } from "../wire/WireValue.ts"
-import { CellWire, ofCell } from "./CellWire.ts"
+import { CellWire, ofCell, ofFiles, QuestionFileWire } from "./CellWire.ts"
 
 const model = ModelId.annotate({ description: "The model that answers" })
 /** Characters of a summary at most. */
@@ -72,6 +72,9 @@ export const ChatMessageWire = Schema.Struct({
     Schema.Array(AssetWire).annotate({
       description: "What was made while the message was written; only on the assistant's"
     })
+  ),
+  files: Schema.optionalKey(
+    Schema.Array(QuestionFileWire).annotate({ description: "The files that came with the question, where any did" })
   )
 }).annotate({ identifier: "ChatMessage", description: "A question, or an answer" })
 export type ChatMessageWire = typeof ChatMessageWire.Type
@@ -189,6 +192,7 @@ export const ofMessage = (message: ChatMessage, sign: SignAsset): ChatMessageWir
   content: message.content,
   created_at: message.createdAt,
   cell_id: message.cellId,
+  ...ofFiles(message.files),
   ...(message.role === "user" ? {} : { assets: message.assets.map((asset) => ofAsset(asset, sign)) })
 })
 

@@ -2,6 +2,7 @@
  * What was asked and answered before in a chat, as a model reads it.
  */
 import type { Transcript } from "../chat/Transcript.ts"
+import * as Upload from "../chat/Upload.ts"
 import { ModelMessage } from "../model/LanguageModels.ts"
 
 const lengthOf = (messages: ReadonlyArray<ModelMessage>): number =>
@@ -17,7 +18,7 @@ export const historyOf = (runs: ReadonlyArray<Transcript>, maxCharacters: number
   for (const { messages } of runs.toReversed()) {
     const said = messages.map((message) =>
       message.role === "user"
-        ? ModelMessage.cases.Question.make({ text: message.content })
+        ? ModelMessage.cases.Question.make({ text: Upload.toldWith(message.content, message.files ?? []) })
         : ModelMessage.cases.Answer.make({ text: message.content, toolCalls: [] })
     )
     characters += lengthOf(said)

@@ -23,6 +23,7 @@ import type { Models } from "../model/Models.ts"
 import { addUsage, noUsage, type Run, type RunUsage } from "../run/Run.ts"
 import { RunLog } from "../run/RunLog.ts"
 import { Runner } from "../run/Runner.ts"
+import type { Sandcastles } from "../sandcastle/Sandcastles.ts"
 import type { Budgets } from "../usage/Budgets.ts"
 import * as Answer from "./Answer.ts"
 import * as Asking from "./Asking.ts"
@@ -32,6 +33,7 @@ import * as ChatPolicy from "./ChatPolicy.ts"
 import { type ChatQuery, ChatStore } from "./ChatStore.ts"
 import { Feedback, type Opinion } from "./Feedback.ts"
 import * as Transcript from "./Transcript.ts"
+import { UploadStore } from "./UploadStore.ts"
 
 /** How a use case of chats can fail: a report is none of its results. */
 type Failure = Exclude<AnyFailure, NoReport>
@@ -110,12 +112,15 @@ export const layer: Layer.Layer<
   | Models
   | RunLog
   | Runner
+  | Sandcastles
   | SecureRandom.SecureRandom
+  | UploadStore
   | UseCase
 > = Layer.effect(
   Chats,
   Effect.gen(function* () {
     const assets = yield* AssetStore
+    const uploads = yield* UploadStore
     const store = yield* ChatStore
     const members = yield* MemberStore
     const log = yield* RunLog
@@ -296,6 +301,7 @@ export const layer: Layer.Layer<
             }
             for (const run of yield* runsOf(chat)) yield* log.remove(run)
             yield* assets.removeOf(chat.organizationId, id)
+            yield* uploads.removeOf(chat.organizationId, id)
             yield* store.remove(chat.organizationId, id)
             const entry: AuditEntry = {
               action: "delete",

@@ -51,7 +51,8 @@ export const ofEntries = (entries: Iterable<RunLogEntry>): Transcript => {
         content: isEnded(cell) ? cell.content.content : (streamed.get(cell.id) ?? cell.content.content),
         createdAt: cell.createdAt,
         cellId: cell.id,
-        assets: assets.filter((asset) => asset.messageCellId === cell.id)
+        assets: assets.filter((asset) => asset.messageCellId === cell.id),
+        ...(cell.content.files === undefined ? {} : { files: cell.content.files })
       })
     )
   }

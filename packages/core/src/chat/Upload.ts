@@ -5,11 +5,50 @@
  * Source: decisions.md §4 ("Multipart").
  */
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { InvalidRequest } from "../error/Failure.ts"
+import { Uuid } from "../identifier/Uuid.ts"
+import { OrganizationId } from "../organization/Organization.ts"
 import { SandboxPath, segmentProblem, uploads } from "../sandcastle/SandboxPath.ts"
+import { ChatId } from "./Chat.ts"
+
+/** An uploaded file's id. */
+export const UploadId = Uuid.pipe(Schema.brand("UploadId"))
+export type UploadId = typeof UploadId.Type
+
+/** A file that came with a question, as it is told of: its content is in the upload store. */
+export const QuestionFile = Schema.Struct({
+  id: UploadId,
+  /** The name that it was sent by. */
+  name: Schema.NonEmptyString,
+  /** Where it appears in the sandcastle. */
+  path: SandboxPath,
+  /** By its name. */
+  mediaType: Schema.NonEmptyString,
+  /** Bytes. */
+  size: Schema.Int
+})
+export type QuestionFile = typeof QuestionFile.Type
+
+/** A file of a chat. A later one of the same path takes its place. */
+export class Upload extends Schema.Class<Upload>("@castellan/core/chat/Upload")({
+  ...QuestionFile.fields,
+  organizationId: OrganizationId,
+  chatId: ChatId,
+  createdAt: Schema.DateTimeUtc
+}) {}
+
+/** A file as it is sent. */
+export interface SentFile {
+  readonly name: string
+  readonly content: Uint8Array
+}
 
 /** Files of one question at most. */
 export const maxFiles = 10
+
+/** Files that a chat keeps at most. */
+export const maxFilesOfChat = 100
 
 /** Bytes of one file at most: 25 MiB. */
 export const maxBytes = 25 * 1024 * 1024
@@ -47,3 +86,26 @@ export const check = (
   }
   return Result.succeed(paths)
 }
+
+const units = ["bytes", "KiB", "MiB"] as const
+
+/** A number of bytes, for people: `512 bytes`, `1.4 MiB`. */
+const sizeText = (bytes: number): string => {
+  const unit = bytes < 1024 ? 0 : bytes < 1024 * 1024 ? 1 : 2
+  const value = bytes / 1024 ** unit
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`
+}
+
+/** A question with the files that came with it, as a model reads it: each with its place, size and kind. */
+export const toldWith = (
+  question: string,
+  files: ReadonlyArray<Pick<QuestionFile, "mediaType" | "path" | "size">>
+): string =>
+  files.length === 0
+    ? question
+    : [
+        question,
+        "",
+        "Files that came with this question:",
+        ...files.map(({ mediaType, path, size }) => `- /sandbox/files/${path} (${sizeText(size)}, ${mediaType})`)
+      ].join("\n")

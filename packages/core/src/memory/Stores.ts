@@ -12,6 +12,7 @@ import * as AssetStore from "../asset/AssetStore.ts"
 import * as AuditStore from "../audit/AuditStore.ts"
 import * as ChangeStore from "../change/ChangeStore.ts"
 import * as ChatStore from "../chat/ChatStore.ts"
+import * as UploadStore from "../chat/UploadStore.ts"
 import * as ConnectorStore from "../connector/ConnectorStore.ts"
 import * as DeliveryStore from "../delivery/DeliveryStore.ts"
 import * as FolderPolicyStore from "../folderpolicy/FolderPolicyStore.ts"
@@ -73,6 +74,7 @@ export type Stores =
   | Secrets.Secrets
   | Transaction
   | TriggerStore.TriggerStore
+  | UploadStore.UploadStore
   | UsageStore.UsageStore
 
 const kept = Layer.mergeAll(
@@ -107,6 +109,7 @@ const kept = Layer.mergeAll(
   ScimGroupMappingStore.layerMemory,
   Secrets.layerMemory,
   TriggerStore.layerMemory,
+  UploadStore.layerMemory,
   UsageStore.layerMemory,
   MemoryTransaction.layerMemory
 )

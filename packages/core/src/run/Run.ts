@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import { Principal } from "../access/Principal.ts"
 import { CellId } from "../chat/Cell.ts"
 import { ChatId, ToolConfiguration } from "../chat/Chat.ts"
+import { QuestionFile } from "../chat/Upload.ts"
 import { Uuid } from "../identifier/Uuid.ts"
 import { ModelId } from "../model/Model.ts"
 import { OrganizationId } from "../organization/Organization.ts"
@@ -57,6 +58,11 @@ export class Run extends Schema.Class<Run>("@castellan/core/run/Run")({
   principal: Principal,
   model: ModelId,
   question: Schema.String,
+  /** The files that came with it. */
+  files: Schema.Array(QuestionFile).pipe(
+    Schema.withDecodingDefaultTypeKey(Effect.succeed([])),
+    Schema.withConstructorDefault(Effect.succeed([]))
+  ),
   /** The cell of the question. */
   questionCellId: CellId,
   /** The cell of the answer: the id of the assistant's message. */

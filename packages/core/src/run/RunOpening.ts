@@ -21,7 +21,11 @@ export const openingOf = (run: Run): ReadonlyArray<RunEvent> => [
   RunEvent.cases.Cell.make({
     cell: new Cell({
       id: run.questionCellId,
-      content: CellContent.cases.Markdown.make({ role: "user", content: run.question }),
+      content: CellContent.cases.Markdown.make({
+        role: "user",
+        content: run.question,
+        ...(run.files.length === 0 ? {} : { files: run.files })
+      }),
       status: CellStatus.cases.Completed.make({ endedAt: run.createdAt }),
       result: {},
       createdAt: run.createdAt

@@ -212,6 +212,8 @@ export class SandboxRuntime extends Context.Service<
   SandboxRuntime,
   {
     readonly capabilities: SandboxCapabilities
+    /** False where no session ever opens; absent: sessions open. */
+    readonly isAvailable?: boolean
     /** Opens a session; closing its scope ends it and everything that runs in it. */
     readonly open: (spec: SandboxSpec) => Effect.Effect<SandboxSession, SandboxError, Scope.Scope>
   }
@@ -244,6 +246,7 @@ export const lacking = (capabilities: SandboxCapabilities, required: SandboxRequ
 
 /** A deployment without sandboxes: nothing opens. */
 export const layerUnavailable: Layer.Layer<SandboxRuntime> = Layer.succeed(SandboxRuntime, {
+  isAvailable: false,
   capabilities: {
     isolation: "none",
     statefulPython: false,

@@ -1,33 +1,24 @@
 /**
- * How sandcastles come and go: started, listed, looked at, stopped; stopped by themselves when nobody uses them.
+ * How sandcastles are listed, looked at and stopped; and stopped by themselves when nobody uses them.
  *
  * Source: decisions.md §7.
  */
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as RcMap from "effect/RcMap"
 import * as Result from "effect/Result"
-import * as Semaphore from "effect/Semaphore"
-import { creatorOf } from "../access/Access.ts"
 import { enforce } from "../access/Decision.ts"
 import { requires } from "../access/PermissionPolicy.ts"
 import { Credential, CurrentPrincipal, Principal } from "../access/Principal.ts"
 import type { AuditEntry } from "../audit/AuditEvent.ts"
 import { UseCase } from "../audit/UseCase.ts"
-import type { ChatId } from "../chat/Chat.ts"
-import * as ChatPolicy from "../chat/ChatPolicy.ts"
-import { ChatStore } from "../chat/ChatStore.ts"
-import { NotFound } from "../error/Failure.ts"
-import * as Uuid from "../identifier/Uuid.ts"
 import type { PositionPage } from "../page/Page.ts"
 import { ExecutionStore } from "./ExecutionStore.ts"
-import * as LibraryStaging from "./LibraryStaging.ts"
 import { SandboxError, type SandboxUsage } from "./SandboxRuntime.ts"
-import { isIdle, Sandcastle, SandcastleId, SandcastleStatus } from "./Sandcastle.ts"
+import { isIdle, type Sandcastle, type SandcastleId } from "./Sandcastle.ts"
 import { SandcastleLimits } from "./SandcastleLimits.ts"
 import { SandcastleSessions } from "./SandcastleSessions.ts"
+import * as SandcastleStarting from "./SandcastleStarting.ts"
 import { SandcastleEvent } from "./SandcastleState.ts"
 import { type SandcastleQuery, SandcastleStore } from "./SandcastleStore.ts"
 import * as SessionUse from "./SessionUse.ts"
@@ -36,13 +27,6 @@ import * as SessionUse from "./SessionUse.ts"
 export interface SandcastleView {
   readonly sandcastle: Sandcastle
   readonly usage?: SandboxUsage
-}
-
-/** A sandcastle whose session is open here. */
-export interface Served {
-  readonly sandcastle: Sandcastle
-  /** Whether the session is another than the one before it: whatever variables and files that one had are gone. */
-  readonly stateLost: boolean
 }
 
 /** What was put in order by a sweep. */
@@ -63,152 +47,12 @@ const sweeper = (sandcastle: Sandcastle): Principal =>
 
 /** Sandcastles over the stores and the sessions. */
 export const make = Effect.gen(function* () {
-  const chats = yield* ChatStore
   const executions = yield* ExecutionStore
   const limits = yield* SandcastleLimits
   const open = yield* SandcastleSessions
   const sessions = yield* SessionUse.make
-  const staging = yield* LibraryStaging.make
   const store = yield* SandcastleStore
   const useCase = yield* UseCase
-  const random = yield* SecureRandom.SecureRandom
-  const nextId = Effect.map(Effect.provideService(Uuid.next, SecureRandom.SecureRandom, random), (id) =>
-    SandcastleId.make(id)
-  )
-
-  /** A chat that a new sandcastle is to serve: one that the principal may go on with. */
-  const requireChat = Effect.fnUntraced(function* (principal: Principal, id: ChatId) {
-    const chat = yield* chats.get(principal.organizationId, id)
-    if (Option.isNone(chat)) return yield* new NotFound({ message: "chat not found" })
-    yield* enforce(ChatPolicy.decide(principal, chat.value, "ask", yield* DateTime.now))
-  })
-
-  /** Starts of one sandcastle come one after another: of two at once, the second finds what the first one opened. */
-  const turns = yield* RcMap.make({ lookup: (_id: SandcastleId) => Semaphore.make(1) })
-  const inTurn = <A, E, R>(id: SandcastleId, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.scoped(Effect.flatMap(RcMap.get(turns, id), (turn) => turn.withPermits(1)(work)))
-
-  /** What a session is to be opened for. */
-  interface Opening {
-    readonly id: SandcastleId
-    /** The sandcastle as it was; absent: a new one. */
-    readonly before?: Sandcastle
-    readonly chatId?: ChatId
-    /** Whether it may be started at all, beside the permission to execute. */
-    readonly permit?: (principal: Principal) => Effect.Effect<void, SessionUse.SandcastleFailure>
-  }
-
-  /** Decides, and gathers what the session is to be opened with. */
-  const prepare = (
-    decided: (principal: Principal) => Effect.Effect<Opening, SessionUse.SandcastleFailure>,
-    id?: SandcastleId
-  ) =>
-    useCase.run(
-      { action: "create", target: { type: "sandcastle", ...(id === undefined ? {} : { id }) } },
-      Effect.fnUntraced(function* (principal) {
-        const opening = yield* decided(principal)
-        yield* enforce(requires(principal, "sandcastle:execute"))
-        if (opening.permit !== undefined) yield* opening.permit(principal)
-        return { answer: { ...opening, principal, ...(yield* staging.mountable(principal)) }, entries: [] }
-      })
-    )
-
-  /** Opens a session, and keeps that the sandcastle has it. */
-  const begin = Effect.fnUntraced(function* (
-    decided: (principal: Principal) => Effect.Effect<Opening, SessionUse.SandcastleFailure>,
-    askedId?: SandcastleId
-  ) {
-    const { before, chatId, files, id, mount, principal } = yield* prepare(decided, askedId)
-    const spec = { id, organizationId: principal.organizationId, library: files, require: limits.require }
-    // An open session that nobody knows of would be nobody's to close.
-    return yield* Effect.uninterruptibleMask((restore) =>
-      restore(open.open(spec)).pipe(
-        Effect.mapError(SessionUse.failureOf),
-        Effect.flatMap((session) =>
-          useCase
-            .run(
-              { action: "create", target: SessionUse.target(id) },
-              Effect.fnUntraced(function* () {
-                const now = yield* DateTime.now
-                const sandcastle = new Sandcastle({
-                  id,
-                  organizationId: principal.organizationId,
-                  creator: before?.creator ?? creatorOf(principal),
-                  ...(chatId === undefined ? {} : { chatId }),
-                  ...(mount === undefined ? {} : { library: mount }),
-                  status: SandcastleStatus.cases.Running.make({ startedAt: now, lastUsedAt: now }),
-                  createdAt: before?.createdAt ?? now
-                })
-                yield* store.save(sandcastle)
-                const entry: AuditEntry = {
-                  action: before === undefined ? "create" : "update",
-                  target: SessionUse.target(id),
-                  ...(before === undefined ? {} : { before: { status: before.status._tag.toLowerCase() } }),
-                  after: { status: "running", ...(chatId === undefined ? {} : { chat: chatId }) }
-                }
-                const served: Served = { sandcastle, stateLost: before !== undefined && !session.resumed }
-                return { answer: served, entries: [entry] }
-              })
-            )
-            .pipe(Effect.onError(() => open.close(id)))
-        )
-      )
-    )
-  })
-
-  const start = Effect.fn("Sandcastles.start")(function* (
-    options: { readonly id?: SandcastleId; readonly chatId?: ChatId } = {}
-  ) {
-    const { chatId, id } = options
-    const permit = (principal: Principal) => (chatId === undefined ? Effect.void : requireChat(principal, chatId))
-    if (id === undefined) {
-      const made: Opening = { id: yield* nextId, permit, ...(chatId === undefined ? {} : { chatId }) }
-      return (yield* begin(() => Effect.succeed(made))).sandcastle
-    }
-    const found = (principal: Principal) =>
-      Effect.map(sessions.load(principal, id, "execute"), (before): Opening => {
-        const serves = chatId ?? before.chatId
-        return { id, before, permit, ...(serves === undefined ? {} : { chatId: serves }) }
-      })
-    return (yield* inTurn(id, begin(found, id))).sandcastle
-  })
-
-  /** Whether the session of a sandcastle is open here, and answers as far as is known. */
-  const isServed = Effect.fnUntraced(function* ({ id, status }: Sandcastle) {
-    if (status._tag === "Stopped" || !(yield* open.isOpen(id))) return false
-    // One that did not answer may have been another server's to find: it is asked.
-    if (status._tag !== "Unknown") return true
-    const usage = yield* Effect.option(open.use(id, (session) => session.usage))
-    if (Option.isNone(Option.flatten(usage))) return false
-    yield* sessions.note(id, SandcastleEvent.cases.Find.make({}))
-    return true
-  })
-
-  const serve = Effect.fn("Sandcastles.serve")(function* (id: SandcastleId, chatId: ChatId) {
-    const found = Effect.fnUntraced(function* (principal: Principal) {
-      const before = yield* store.get(principal.organizationId, id)
-      if (Option.isSome(before)) yield* sessions.load(principal, id, "execute")
-      return Option.getOrUndefined(before)
-    })
-    const attempt = { action: "execute", target: SessionUse.target(id) } as const
-    const serving = Effect.gen(function* () {
-      const before = yield* useCase.read(attempt, found)
-      if (before !== undefined && (yield* isServed(before))) {
-        return { sandcastle: before, stateLost: false } satisfies Served
-      }
-      return yield* begin(
-        (principal) =>
-          Effect.map(found(principal), (now): Opening => ({
-            id,
-            chatId,
-            ...(now === undefined ? {} : { before: now })
-          })),
-        id
-      )
-    })
-    return yield* inTurn(id, serving)
-  })
-
   /** Stops a sandcastle that the sweep found idle, unless somebody uses it after all. */
   const stopIdle = Effect.fnUntraced(function* (found: Sandcastle) {
     if (yield* open.isBusy(found.id)) return false
@@ -258,13 +102,7 @@ export const make = Effect.gen(function* () {
   })
 
   return {
-    start,
-
-    /**
-     * Has the session of a sandcastle open here that serves a chat, under an id that follows from the chat: it is made,
-     * or started again, where none is. Whoever works for the chat has been permitted to. See `ChatSandcastles`.
-     */
-    serve,
+    ...(yield* SandcastleStarting.make),
 
     /** The caller's sandcastles, newest first. */
     list: Effect.fn("Sandcastles.list")(function* (query: Omit<SandcastleQuery, "reader">) {

@@ -25,6 +25,8 @@ export interface OpenSession {
 export class SandcastleSessions extends Context.Service<
   SandcastleSessions,
   {
+    /** Whether this deployment has sandboxes at all. */
+    readonly isAvailable: boolean
     /** Opens a session in place of the one that the sandcastle has here. */
     readonly open: (spec: SandboxSpec) => Effect.Effect<SandboxSession, SandboxError>
     /** Uses the session of a sandcastle; nothing where none is open here. */
@@ -68,6 +70,7 @@ export const layer: Layer.Layer<SandcastleSessions, never, SandboxRuntime> = Lay
       })
 
     return SandcastleSessions.of({
+      isAvailable: runtime.isAvailable ?? true,
       open: (spec) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {

@@ -12,6 +12,7 @@ import * as Schedule from "effect/Schedule"
 import type { UseCase } from "../audit/UseCase.ts"
 import type { Changes } from "../change/Changes.ts"
 import type { ChatStore } from "../chat/ChatStore.ts"
+import type { UploadStore } from "../chat/UploadStore.ts"
 import type { ConnectorQueries } from "../connector/ConnectorQueries.ts"
 import type { Connectors } from "../connector/Connectors.ts"
 import type { ConnectorStore } from "../connector/ConnectorStore.ts"
@@ -24,12 +25,14 @@ import * as SandcastleExecutions from "./SandcastleExecutions.ts"
 import * as SandcastleFiles from "./SandcastleFiles.ts"
 import * as SandcastleLife from "./SandcastleLife.ts"
 import * as SandcastleQueries from "./SandcastleQueries.ts"
-import type { SandcastleSessions } from "./SandcastleSessions.ts"
+import { SandcastleSessions } from "./SandcastleSessions.ts"
 import type { SandcastleStore } from "./SandcastleStore.ts"
 
 const make = Effect.gen(function* () {
   const { exec, execute, interrupt } = yield* SandcastleExecutions.make
   return {
+    /** Whether this deployment has sandboxes at all. */
+    isAvailable: (yield* SandcastleSessions).isAvailable,
     ...(yield* SandcastleLife.make),
     execute,
     exec,
@@ -61,6 +64,7 @@ export const layer: Layer.Layer<
   | SandcastleSessions
   | SandcastleStore
   | SecureRandom.SecureRandom
+  | UploadStore
   | UseCase
 > = Layer.effect(Sandcastles, make)
 

@@ -30,9 +30,12 @@ type AskPayload = AskRequest.AskRequest | Stream.Stream<Multipart.Part, Multipar
 
 /** The question of a body in either media type. A form that cannot be read is the boundary's to answer. */
 const questionOf = (payload: AskPayload) =>
-  (Stream.isStream(payload) ? AskRequest.fromParts(payload) : Effect.succeed(payload)).pipe(
+  (Stream.isStream(payload)
+    ? AskRequest.questionOfParts(payload)
+    : Effect.succeed(AskRequest.toQuestion(payload))
+  ).pipe(
     Effect.catchTag("MultipartError", Effect.die),
-    Effect.map((request) => ({ ...AskRequest.toQuestion(request), source: "api" as const }))
+    Effect.map((question) => ({ ...question, source: "api" as const }))
   )
 
 /** The operations of chats. */

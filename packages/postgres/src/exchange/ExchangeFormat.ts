@@ -80,6 +80,7 @@ export const tables: ReadonlyArray<string> = [
   "run_events",
   "chat_feedback",
   "asset_bodies",
+  "chat_uploads",
   "library_heads",
   "library_commits",
   "library_folders",

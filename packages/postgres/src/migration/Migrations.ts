@@ -12,6 +12,7 @@ import { migration as agents } from "./internal/0008_agents.ts"
 import { migration as sandcastles } from "./internal/0009_sandcastles.ts"
 import { migration as requests } from "./internal/0010_requests.ts"
 import { migration as leases } from "./internal/0011_leases.ts"
+import { migration as uploads } from "./internal/0012_uploads.ts"
 import type { Migration } from "./Migration.ts"
 
 /** The steps. */
@@ -26,5 +27,6 @@ export const migrations: ReadonlyArray<Migration> = [
   agents,
   sandcastles,
   requests,
-  leases
+  leases,
+  uploads
 ]

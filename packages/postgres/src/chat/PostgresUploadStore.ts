@@ -1,0 +1,48 @@
+/**
+ * The files that came with questions, in PostgreSQL: their contents as bytes.
+ */
+import { Upload } from "@castellan/core/chat/Upload"
+import { UploadStore } from "@castellan/core/chat/UploadStore"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { SqlClient } from "effect/sql/SqlClient"
+import * as Document from "../database/Document.ts"
+import * as Query from "../database/Query.ts"
+import { entering, within } from "../database/Tenancy.ts"
+
+const document = Document.make(Upload)
+
+/** Keeps uploaded files in PostgreSQL. */
+export const layer: Layer.Layer<UploadStore, never, SqlClient> = Layer.effect(
+  UploadStore,
+  Effect.map(SqlClient, (sql) =>
+    UploadStore.of({
+      save: (upload, content) =>
+        Query.run(sql`
+          INSERT INTO castellan.chat_uploads (organization_id, id, chat_id, path, created_at, document, content)
+          SELECT ${upload.organizationId}, ${upload.id}, ${upload.chatId}, ${upload.path},
+            ${DateTime.toDateUtc(upload.createdAt)}, ${document.encode(upload)}, ${content}
+          WHERE ${entering(sql, upload.organizationId)}
+          ON CONFLICT (organization_id, chat_id, path) DO UPDATE SET id = excluded.id,
+            created_at = excluded.created_at, document = excluded.document, content = excluded.content`),
+      list: (organizationId, chatId) =>
+        Query.all(
+          document,
+          sql`
+            SELECT document FROM castellan.chat_uploads
+            WHERE ${within(sql, organizationId)} AND chat_id = ${chatId} ORDER BY created_at, id`
+        ),
+      content: (organizationId, id) =>
+        Effect.map(
+          Query.row(sql<{ readonly content: Uint8Array }>`
+            SELECT content FROM castellan.chat_uploads WHERE ${within(sql, organizationId)} AND id = ${id}`),
+          Option.map(({ content }) => content)
+        ),
+      removeOf: (organizationId, chatId) =>
+        Query.run(sql`
+          DELETE FROM castellan.chat_uploads WHERE ${within(sql, organizationId)} AND chat_id = ${chatId}`)
+    })
+  )
+)
