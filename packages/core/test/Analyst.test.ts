@@ -202,6 +202,8 @@ describe("the analyst", () => {
         "query_ontology",
         "describe_tables",
         "run_sql",
+        "python",
+        "bash",
         "make_chart",
         "make_table",
         "make_text"

@@ -18,6 +18,7 @@ import { ChartRenderer } from "../asset/ChartRenderer.ts"
 import { CellEvent } from "../chat/CellState.ts"
 import { ChatStore } from "../chat/ChatStore.ts"
 import * as Transcript from "../chat/Transcript.ts"
+import * as Upload from "../chat/Upload.ts"
 import { ConnectorDriver } from "../connector/ConnectorDriver.ts"
 import { ConnectorQueries } from "../connector/ConnectorQueries.ts"
 import { Connectors } from "../connector/Connectors.ts"
@@ -29,6 +30,7 @@ import { OntologyStore } from "../ontology/OntologyStore.ts"
 import { addUsage, type Run, type RunUsage } from "../run/Run.ts"
 import { RunLimits } from "../run/RunLimits.ts"
 import { RunLog } from "../run/RunLog.ts"
+import { ChatSandcastles } from "../sandcastle/ChatSandcastles.ts"
 import { WebSearch } from "../search/WebSearch.ts"
 import { historyOf } from "./History.ts"
 import { instructions } from "./Instructions.ts"
@@ -38,6 +40,7 @@ import type { RunContext } from "./RunContext.ts"
 import * as Toolbox from "./Toolbox.ts"
 import { assetTools } from "./tools/AssetTools.ts"
 import { ontologyTools } from "./tools/OntologyTools.ts"
+import { sandboxTools } from "./tools/SandboxTools.ts"
 import { sqlTools } from "./tools/SqlTools.ts"
 import { webTools } from "./tools/WebTools.ts"
 import { takeTurn } from "./Turn.ts"
@@ -65,6 +68,7 @@ export const layer: Layer.Layer<
   never,
   | AssetStore
   | ChartRenderer
+  | ChatSandcastles
   | ChatStore
   | ConnectorDriver
   | ConnectorQueries
@@ -82,6 +86,7 @@ export const layer: Layer.Layer<
     const assets = yield* AssetStore
     const charts = yield* ChartRenderer
     const chats = yield* ChatStore
+    const sandcastles = yield* ChatSandcastles
     const driver = yield* ConnectorDriver
     const connectors = yield* Connectors
     const queries = yield* ConnectorQueries
@@ -126,6 +131,15 @@ export const layer: Layer.Layer<
       )
     })
 
+    /** The tools over the chat's sandbox, for whoever may execute anything in one. */
+    const sandbox = Effect.fnUntraced(function* (context: RunContext) {
+      const { run } = context
+      if (!run.tools.python || !run.principal.holds("sandcastle:execute")) return []
+      // Most questions run nothing: the sandcastle is looked for when something is run first.
+      const sandcastle = yield* Effect.cached(sandcastles.of(run))
+      return yield* sandboxTools(context, { assets, charts, sandcastle, capabilities: sandcastles.capabilities })
+    })
+
     const converse = Effect.fnUntraced(function* (
       context: RunContext,
       message: Message.Message,
@@ -136,9 +150,10 @@ export const layer: Layer.Layer<
         ...(run.tools.ontology ? ontologyTools(context, { engine, queries }) : []),
         ...(run.tools.sql ? sqlTools(context, { driver, queries }) : []),
         ...(run.tools.webSearch ? webTools(context, web) : []),
+        ...(yield* sandbox(context)),
         ...assetTools(context, { assets, charts })
       ]
-      const messages = [...(yield* history(run)), ModelMessage.cases.Question.make({ text: run.question })]
+      const messages = [...(yield* history(run)), question(run)]
       for (let step = 1; step <= limits.maxSteps; step++) {
         const used = yield* Ref.get(usage)
         const left = limits.maxOutputTokens - used.outputTokens
@@ -209,5 +224,8 @@ export const layer: Layer.Layer<
     })
   })
 )
+
+const question = (run: Run): ModelMessage =>
+  ModelMessage.cases.Question.make({ text: Upload.toldWith(run.question, run.files) })
 
 const oneToolCall: RunUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 1 }

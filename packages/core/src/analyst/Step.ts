@@ -8,7 +8,7 @@ import * as Exit from "effect/Exit"
 import * as Cause from "effect/Cause"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { Cell, type CellContent, CellId, CellStatus } from "../chat/Cell.ts"
+import { Cell, type CellContent, CellId, type CellOutput, CellStatus } from "../chat/Cell.ts"
 import { type CellEnd, CellEvent, transition } from "../chat/CellState.ts"
 import { RunEvent } from "../run/RunEvent.ts"
 import type { RunContext } from "./RunContext.ts"
@@ -19,17 +19,22 @@ export interface StepOutcome<A> extends CellEnd {
   readonly value: A
 }
 
-/**
- * Runs a step as a cell. A failure is the cell's error; an interruption halts the cell. `work` is given the cell's
- * id, and a way to show more of its content before it ends.
- */
+/** The cell of a step that is under way. */
+export interface OpenCell {
+  readonly id: CellId
+  /** Shows more of what the step does, when it is told the next time. */
+  readonly reveal: (content: CellContent) => Effect.Effect<void>
+  /** Keeps what the step has put out so far: it is shown however the step ends, unless it ends with something else. */
+  readonly keep: (result: CellOutput) => Effect.Effect<void>
+  /** Tells the cell as it is now. */
+  readonly tell: Effect.Effect<void>
+}
+
+/** Runs a step as a cell. A failure is the cell's error; an interruption halts the cell. */
 export const step = Effect.fnUntraced(function* <A, R>(
   context: RunContext,
   start: { readonly title: string; readonly content: CellContent },
-  work: (
-    cellId: CellId,
-    reveal: (content: CellContent) => Effect.Effect<void>
-  ) => Effect.Effect<StepOutcome<A>, ToolFailure, R>
+  work: (cell: OpenCell) => Effect.Effect<StepOutcome<A>, ToolFailure, R>
 ) {
   let cell = new Cell({
     id: CellId.make(yield* context.nextId),
@@ -46,19 +51,25 @@ export const step = Effect.fnUntraced(function* <A, R>(
     cell = ended.success
     yield* show
   })
-  const reveal = (content: CellContent) =>
+  const change = (more: Partial<Pick<Cell, "content" | "result">>) =>
     Effect.sync(() => {
-      cell = new Cell({ ...cell, content })
+      cell = new Cell({ ...cell, ...more })
     })
+  const open: OpenCell = {
+    id: cell.id,
+    reveal: (content) => change({ content }),
+    keep: (result) => change({ result }),
+    tell: show
+  }
   // Acquired and released: a step whose start was told is told to its end, even when it is interrupted in between.
   const outcome = yield* Effect.acquireUseRelease(
     show,
-    () => work(cell.id, reveal),
+    () => work(open),
     (_, exit) => {
       if (Exit.isSuccess(exit)) return end(CellEvent.cases.Complete.make({}), exit.value)
       if (Cause.hasInterruptsOnly(exit.cause)) return end(CellEvent.cases.Halt.make({}), {})
       const failure = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-      return end(CellEvent.cases.Fail.make({ error: failure?.message ?? "internal error" }), {})
+      return end(CellEvent.cases.Fail.make({ error: failure?.shown ?? failure?.message ?? "internal error" }), {})
     }
   )
   return outcome.value

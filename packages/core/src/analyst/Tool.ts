@@ -5,9 +5,11 @@
  * figures that a model types.
  */
 import * as Schema from "effect/Schema"
+import { AssetKind } from "../asset/Asset.ts"
 import { Column, Value } from "../connector/ResultTable.ts"
 import { TableSchema } from "../connector/TableSchema.ts"
 import { OntologySource } from "../ontology/Ontology.ts"
+import { Dataframe } from "../sandcastle/SandboxRuntime.ts"
 import { WebSearchResult } from "../search/WebSearch.ts"
 
 /** Names a result of this run, such as `result_1`. */
@@ -75,6 +77,52 @@ export const RunSql = {
     sql: Schema.NonEmptyString.check(Schema.isMaxLength(20_000))
   }),
   result: QueryResult
+} as const
+
+/** What a tool of the sandbox answers to the model. */
+export const ExecutionResult = Schema.Struct({
+  /** What was put out, its beginning and its end where it is long. */
+  output: Schema.String,
+  /** Of a command: its exit code. */
+  exit_code: Schema.optionalKey(Schema.Int),
+  /** Dataframes that were made or changed. */
+  dataframes: Schema.optionalKey(Schema.Array(Dataframe)),
+  /** What the reader was shown: pictures, charts, tables, pages, files. */
+  assets: Schema.optionalKey(Schema.Array(Schema.Struct({ name: Schema.String, kind: AssetKind }))),
+  /** What else is to be known: what was left out, or lost. */
+  notes: Schema.optionalKey(Schema.Array(Schema.String))
+})
+export type ExecutionResult = typeof ExecutionResult.Type
+
+/** `python`: a program in the chat's sandbox. What it can import is added to the description (`SandboxDescription`). */
+export const RunPython = {
+  name: "python",
+  description: [
+    "Runs Python in the sandbox of this chat, without a network. Use it for what queries cannot compute: correlations,",
+    "distributions, trends, decompositions, regressions, outliers. Variables stay from one call to the next.",
+    "A result of this run that the code names, such as result_1, is there as a dataframe of that name, with all its rows.",
+    "Figures, tables and charts that are displayed, and files below outputs/, are shown to the reader.",
+    "Files that the user sent are below uploads/."
+  ].join(" "),
+  parameters: Schema.Struct({
+    title,
+    code: Schema.NonEmptyString.check(Schema.isMaxLength(100_000)).annotate({
+      description: "The program. Print what you need to know; the value of the last expression is displayed"
+    })
+  }),
+  result: ExecutionResult
+} as const
+
+/** `bash`: a command in the chat's sandbox. */
+export const RunBash = {
+  name: "bash",
+  description:
+    "Runs a command in a fresh shell in the sandbox of this chat, over the same files as python, without a network.",
+  parameters: Schema.Struct({
+    title,
+    command: Schema.NonEmptyString.check(Schema.isMaxLength(100_000)).annotate({ description: "The command" })
+  }),
+  result: ExecutionResult
 } as const
 
 /** `web_search`: pages of the web. */

@@ -11,7 +11,8 @@ import { ModelId } from "../model/Model.ts"
 
 /**
  * An event of a run. `Metadata` comes first, exactly one `Done` last. A `Cell` event comes once when the step starts
- * and once, with the same id, when it ends.
+ * and once, with the same id, when it ends; of a program that takes long it comes in between, too, with what the program
+ * has put out so far.
  */
 export const RunEvent = Schema.TaggedUnion({
   Metadata: {

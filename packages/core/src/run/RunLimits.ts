@@ -18,6 +18,8 @@ export interface RunLimits {
   readonly maxToolCalls: number
   /** Wall-clock time of one statement on a connector. */
   readonly statementTimeout: Duration.Duration
+  /** Wall-clock time of one program or command in the sandbox. */
+  readonly executionTimeout: Duration.Duration
   /** Rows of one result. */
   readonly maxRows: number
   /** Bytes of one result. */
@@ -40,6 +42,7 @@ export const RunLimits = Context.Reference<RunLimits>("@castellan/core/run/RunLi
     maxOutputTokens: 64_000,
     maxToolCalls: 64,
     statementTimeout: Duration.seconds(180),
+    executionTimeout: Duration.seconds(180),
     maxRows: 10_000,
     maxBytes: 16 * 1024 * 1024,
     rowsForModel: 200,

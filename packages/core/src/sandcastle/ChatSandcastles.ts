@@ -20,7 +20,7 @@ import { ExecutionFailed, type TimedOut } from "../error/Failure.ts"
 import * as TextBytes from "../library/TextBytes.ts"
 import type { Run } from "../run/Run.ts"
 import type { ExecutionSource } from "./Execution.ts"
-import type { Dataframe, SandboxEntry } from "./SandboxRuntime.ts"
+import { type Dataframe, type SandboxCapabilities, type SandboxEntry, SandboxRuntime } from "./SandboxRuntime.ts"
 import { SandcastleId } from "./Sandcastle.ts"
 import type { ExecAnswer, ExecuteAnswer, Following } from "./SandcastleExecutions.ts"
 import type { DownloadedFile } from "./SandcastleFiles.ts"
@@ -69,6 +69,8 @@ export interface ChatSandcastle {
 export class ChatSandcastles extends Context.Service<
   ChatSandcastles,
   {
+    /** What sandcastles can do here. */
+    readonly capabilities: SandboxCapabilities
     /** The sandcastle of a run's chat, for the run's principal. Nothing is started before it is used. */
     readonly of: (run: Pick<Run, "chatId" | "organizationId" | "principal">) => Effect.Effect<ChatSandcastle>
   }
@@ -100,45 +102,51 @@ const lostMeanwhile = new ExecutionFailed({
 })
 
 /** The sandcastles of chats, over all sandcastles. */
-export const layer: Layer.Layer<ChatSandcastles, never, ChatStore | Digest.Digest | Sandcastles> = Layer.effect(
-  ChatSandcastles,
-  Effect.gen(function* () {
-    const chats = yield* ChatStore
-    const digest = yield* Digest.Digest
-    const sandcastles = yield* Sandcastles
+export const layer: Layer.Layer<ChatSandcastles, never, ChatStore | Digest.Digest | Sandcastles | SandboxRuntime> =
+  Layer.effect(
+    ChatSandcastles,
+    Effect.gen(function* () {
+      const chats = yield* ChatStore
+      const digest = yield* Digest.Digest
+      const sandcastles = yield* Sandcastles
+      const { capabilities } = yield* SandboxRuntime
 
-    /** The id of a chat's sandcastle follows from the chat and its owner: two first uses can only make the same one. */
-    const idOf = (chatId: ChatId, principal: Principal) =>
-      Effect.map(digest.digestHex(Digest.sha256, TextBytes.encode(ownerOf(principal))), (hex) =>
-        SandcastleId.make(`${chatId}-${hex.slice(0, 16)}`)
-      )
+      /** The id of a chat's sandcastle follows from the chat and its owner: two first uses can only make the same one. */
+      const idOf = (chatId: ChatId, principal: Principal) =>
+        Effect.map(digest.digestHex(Digest.sha256, TextBytes.encode(ownerOf(principal))), (hex) =>
+          SandcastleId.make(`${chatId}-${hex.slice(0, 16)}`)
+        )
 
-    return ChatSandcastles.of({
-      of: Effect.fnUntraced(function* ({ chatId, organizationId, principal }) {
-        const id = yield* idOf(chatId, principal)
-        const chat = yield* chats.get(organizationId, chatId)
-        const source = Option.match(chat, { onNone: () => "chat" as const, onSome: (found) => sourceOf[found.source] })
+      return ChatSandcastles.of({
+        capabilities,
+        of: Effect.fnUntraced(function* ({ chatId, organizationId, principal }) {
+          const id = yield* idOf(chatId, principal)
+          const chat = yield* chats.get(organizationId, chatId)
+          const source = Option.match(chat, {
+            onNone: () => "chat" as const,
+            onSome: (found) => sourceOf[found.source]
+          })
 
-        /** Has the session open, and uses it. */
-        const used = <A, E>(work: Effect.Effect<A, E, CurrentPrincipal>) =>
-          Effect.gen(function* () {
-            const { stateLost } = yield* sandcastles.serve(id, chatId)
-            const use: ChatUse<A> = { answer: yield* work, sandcastleId: id, stateLost }
-            return use
-          }).pipe(
-            Effect.mapError((error) => (error === noSession ? lostMeanwhile : error)),
-            Effect.provideService(CurrentPrincipal, principal)
-          )
+          /** Has the session open, and uses it. */
+          const used = <A, E>(work: Effect.Effect<A, E, CurrentPrincipal>) =>
+            Effect.gen(function* () {
+              const { stateLost } = yield* sandcastles.serve(id, chatId)
+              const use: ChatUse<A> = { answer: yield* work, sandcastleId: id, stateLost }
+              return use
+            }).pipe(
+              Effect.mapError((error) => (error === noSession ? lostMeanwhile : error)),
+              Effect.provideService(CurrentPrincipal, principal)
+            )
 
-        return {
-          execute: (code, following = {}) => used(sandcastles.execute(id, { ...following, code, source })),
-          exec: (request) => used(sandcastles.exec(id, { ...request, source })),
-          query: (request) => used(sandcastles.query(id, { ...request, source })),
-          bind: (name, table) => used(sandcastles.bind(id, name, table)),
-          listFiles: (path) => used(sandcastles.listFiles(id, path)),
-          download: (path) => used(sandcastles.download(id, path))
-        }
+          return {
+            execute: (code, following = {}) => used(sandcastles.execute(id, { ...following, code, source })),
+            exec: (request) => used(sandcastles.exec(id, { ...request, source })),
+            query: (request) => used(sandcastles.query(id, { ...request, source })),
+            bind: (name, table) => used(sandcastles.bind(id, name, table)),
+            listFiles: (path) => used(sandcastles.listFiles(id, path)),
+            download: (path) => used(sandcastles.download(id, path))
+          }
+        })
       })
     })
-  })
-)
+  )

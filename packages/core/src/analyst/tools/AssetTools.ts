@@ -1,19 +1,17 @@
 /**
  * The tools that make assets: charts and tables of a run's results.
  */
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import { Asset, type AssetFormat, AssetId, type AssetKind } from "../../asset/Asset.ts"
-import type { AssetBody, AssetStore } from "../../asset/AssetStore.ts"
+import type { AssetStore } from "../../asset/AssetStore.ts"
 import type { ChartRenderer } from "../../asset/ChartRenderer.ts"
 import { type CellId, CellContent } from "../../chat/Cell.ts"
 import * as ResultText from "../../connector/ResultText.ts"
-import { RunEvent } from "../../run/RunEvent.ts"
 import type { RunContext } from "../RunContext.ts"
 import { step, type StepOutcome } from "../Step.ts"
 import { MakeChart, MakeTable, MakeText } from "../Tool.ts"
 import { bind, type BoundTool } from "../Toolbox.ts"
 import { ToolFailure } from "../ToolFailure.ts"
+import { contentRows, type NewAsset, publish } from "./Publishing.ts"
 
 /** What the tools ask. */
 export interface AssetToolPorts {
@@ -21,44 +19,17 @@ export interface AssetToolPorts {
   readonly charts: ChartRenderer["Service"]
 }
 
-/** Rows of a table that can be read without fetching it. */
-const tableRows = 50
-
-interface NewAsset {
-  readonly name: string
-  readonly kind: AssetKind
-  readonly content?: string
-  readonly bodies: ReadonlyArray<AssetBody>
-}
-
-/** Keeps an asset's bodies first and tells of it afterwards: whoever hears of an asset can fetch it. */
-const publish = Effect.fnUntraced(function* (
+/** Makes the one asset of a step. */
+const published = (
   context: RunContext,
   assets: AssetStore["Service"],
   cellId: CellId,
   made: NewAsset
-) {
-  const formats: ReadonlyArray<AssetFormat> = made.bodies.map((body) => body.format)
-  const asset = new Asset({
-    id: AssetId.make(yield* context.nextId),
-    organizationId: context.run.organizationId,
-    chatId: context.run.chatId,
-    name: made.name,
-    kind: made.kind,
-    formats,
-    ...(made.content === undefined ? {} : { content: made.content }),
-    cellId,
-    messageCellId: context.run.messageCellId,
-    createdAt: yield* DateTime.now
-  })
-  yield* assets.put(asset, made.bodies)
-  yield* context.emit(RunEvent.cases.Asset.make({ asset }))
-  const outcome: StepOutcome<{ readonly asset: string }> = {
+): Effect.Effect<StepOutcome<{ readonly asset: string }>> =>
+  Effect.map(publish(context, assets, cellId, made), (asset) => ({
     value: { asset: asset.name },
     result: { assets: [asset.id] }
-  }
-  return outcome
-})
+  }))
 
 /** `make_chart`: draws a result. */
 const makeChart = (context: RunContext, { assets, charts }: AssetToolPorts): BoundTool =>
@@ -69,14 +40,14 @@ const makeChart = (context: RunContext, { assets, charts }: AssetToolPorts): Bou
         title: name,
         content: CellContent.cases.Tool.make({ toolName: MakeChart.name, input: JSON.stringify(specification) })
       },
-      (cellId) =>
+      ({ id }) =>
         Effect.gen(function* () {
           const table = yield* context.results.get(result)
           const chart = yield* Effect.mapError(
             charts.render(specification, table),
             (error) => new ToolFailure({ message: error.message })
           )
-          return yield* publish(context, assets, cellId, {
+          return yield* published(context, assets, id, {
             name,
             kind: "chart",
             bodies: [
@@ -95,13 +66,13 @@ const makeTable = (context: RunContext, { assets }: AssetToolPorts): BoundTool =
     step(
       context,
       { title: name, content: CellContent.cases.Tool.make({ toolName: MakeTable.name, input: result }) },
-      (cellId) =>
+      ({ id }) =>
         Effect.gen(function* () {
           const table = yield* context.results.get(result)
-          return yield* publish(context, assets, cellId, {
+          return yield* published(context, assets, id, {
             name,
             kind: "table",
-            content: ResultText.markdown(table, tableRows),
+            content: ResultText.markdown(table, contentRows),
             bodies: [
               { format: "csv", content: ResultText.csv(table) },
               { format: "json", content: ResultText.json(table) }
@@ -117,8 +88,8 @@ const makeText = (context: RunContext, { assets }: AssetToolPorts): BoundTool =>
     step(
       context,
       { title: name, content: CellContent.cases.Tool.make({ toolName: MakeText.name, input: text }) },
-      (cellId) =>
-        publish(context, assets, cellId, {
+      ({ id }) =>
+        published(context, assets, id, {
           name,
           kind: "text",
           content: text,

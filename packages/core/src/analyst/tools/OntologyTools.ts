@@ -45,14 +45,14 @@ const describeOntology = (context: RunContext, { engine }: OntologyToolPorts): B
 /** `query_ontology`: compiles a query, shows the statement that it became, and runs it. */
 const queryOntology = (context: RunContext, { engine, queries }: OntologyToolPorts): BoundTool =>
   bind(QueryOntology, ({ query, title }) =>
-    step(context, { title, content: CellContent.cases.OntologyQuery.make({ query }) }, (_cellId, reveal) =>
+    step(context, { title, content: CellContent.cases.OntologyQuery.make({ query }) }, (cell) =>
       Effect.gen(function* () {
         const prepared = yield* Effect.mapError(engine.prepare(context.ontology, query), asToolFailure)
         // The engine promises it; what a run may query does not rest on one promise.
         if (!context.connectors.some((usable) => usable.id === prepared.connector.id)) {
           return yield* new ToolFailure({ message: "the connector of this source is not available to you" })
         }
-        yield* reveal(
+        yield* cell.reveal(
           CellContent.cases.OntologyQuery.make({ connectorId: prepared.connector.id, query, code: prepared.sql })
         )
         const table = yield* Effect.mapError(
