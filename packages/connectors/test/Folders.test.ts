@@ -204,7 +204,8 @@ layer(FilesDriver.layer(), { excludeTestServices: true })("a folder", (it) => {
         const running = yield* Effect.forkChild(cells(folder, "select count(*) from big"), { startImmediately: true })
         yield* Effect.sleep(after)
         const [took] = yield* Effect.timed(Fiber.interrupt(running))
-        assert.isBelow(Duration.toMillis(took), 2000)
+        // On whatever machine: only one that hangs takes so long.
+        assert.isBelow(Duration.toMillis(took), 20_000)
       }
       assert.deepStrictEqual(yield* cells(folder, "select count(*), max(d) - min(d) from big"), [count, 8])
     })

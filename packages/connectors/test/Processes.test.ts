@@ -150,7 +150,8 @@ describe.runIf(visible)("processes", () => {
         const { pid, running } = yield* startEndless
         process.kill(pid, "SIGSTOP")
         const [took] = yield* Effect.timed(Fiber.interrupt(running))
-        assert.isBelow(Duration.toMillis(took), 2000)
+        // On whatever machine: an interruption that does not stop it never completes.
+        assert.isBelow(Duration.toMillis(took), 20_000)
         yield* eventually(() => !engines().includes(pid))
         yield* answers
       })

@@ -118,7 +118,7 @@ export const call = (path: string, what: Call = {}): Effect.Effect<Reply, never,
         },
         agent: false
       })
-      request.setTimeout(10_000, () => request.destroy(new Error(`no answer: ${what.method ?? "GET"} ${path}`)))
+      request.setTimeout(60_000, () => request.destroy(new Error(`no answer: ${what.method ?? "GET"} ${path}`)))
       request.on("error", (error) => resume(Effect.die(error)))
       request.on("response", (response) => {
         const pieces: Array<Buffer> = []
@@ -158,7 +158,7 @@ export const raw = (bytes: string | ReadonlyArray<string>): Effect.Effect<string
       const socket = connect(port, "127.0.0.1", () => {
         for (const piece of typeof bytes === "string" ? [bytes] : bytes) socket.write(Buffer.from(piece, "latin1"))
       })
-      socket.setTimeout(10_000, () => socket.destroy(new Error("the connection was left open")))
+      socket.setTimeout(60_000, () => socket.destroy(new Error("the connection was left open")))
       socket.on("data", (piece) => {
         answer += piece.toString("latin1")
       })

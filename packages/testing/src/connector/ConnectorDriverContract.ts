@@ -234,7 +234,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<ConnectorDriver, E>, c
 
     // Before it has begun, while it begins, and in the midst of it.
     it.effect.each([{ after: 0 }, { after: 5 }, { after: 20 }, { after: 200 }])(
-      "stops a statement that is interrupted after $after ms within a moment, and answers the next",
+      "stops a statement that is interrupted after $after ms, and answers the next",
       ({ after }) =>
         Effect.gen(function* () {
           yield* answers
@@ -243,7 +243,8 @@ export const suite = <E>(name: string, layer: Layer.Layer<ConnectorDriver, E>, c
           const [took] = yield* Effect.timed(Fiber.interrupt(running))
           const exit = yield* Fiber.await(running)
           assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
-          assert.isBelow(Duration.toMillis(took), 2000)
+          // On whatever machine: an interruption that does not stop it never completes.
+          assert.isBelow(Duration.toMillis(took), 20_000)
           yield* answers
         })
     )
