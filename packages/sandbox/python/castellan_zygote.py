@@ -1,0 +1,283 @@
+"""The fork-server: a process that has imported what sessions need, and forks one off for each connection.
+
+It runs inside of an outer sandbox (bubblewrap), never runs what a user wrote, and is what sessions die with: it is an
+ancestor of theirs in a namespace of processes that ends with it. Each connection to its socket becomes the control
+channel of one session. The first line that the host sends on it says what the session is (`SessionRequest`); the first
+line that comes back says whether its walls are up, and from then on the channel is the supervisor's.
+
+Standard input is the host: lines of JSON that ask for a session's memory (`{"memory": token}`), and its end is the end
+of everything. Standard output is for the host: `ready`, the answers, and what the watchdog has killed.
+
+A system that can count a session's memory as a whole (control groups) does so itself. Elsewhere the fork-server looks
+at its sessions some times a second and kills those above their limit.
+"""
+
+import fcntl
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+# Isolated mode leaves the folder of the script out.
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import castellan_supervisor  # noqa: E402
+from castellan_linux import kernel, probe, usage, walls  # noqa: E402
+
+# Bytes of the line that opens a session.
+_REQUEST_SIZE = 64 * 1024
+# Seconds between two looks at sessions of which one runs something, and at sessions that all wait.
+_BUSY, _IDLE = 0.05, 0.4
+# The watchdog takes no more than this part of one processor.
+_SHARE = 0.05
+
+
+@dataclass
+class Session:
+    """A running session, from outside."""
+
+    token: str
+    connection: socket.socket
+    # The first process inside: its number out here, and a handle that no other process can ever have.
+    pid: int
+    handle: int
+    # Bytes of memory that all of it may hold; None where the system counts.
+    memory: int | None
+    # Bytes of resident memory that a process of it begins with.
+    baseline: int
+    ticks: int = 0
+
+
+class ForkServer:
+    """Accepts connections, forks sessions off, watches them, and takes them away."""
+
+    def __init__(self, listener: socket.socket, system_calls: bytes, packages: list[str]) -> None:
+        self._listener = listener
+        self._system_calls = system_calls
+        self._packages = packages
+        self._poll = select.poll()
+        # Connections that have not said yet what they want.
+        self._waiting: dict[int, tuple[socket.socket, bytes]] = {}
+        # Sessions by their connection and by their handle.
+        self._sessions: dict[int, Session] = {}
+        self._handles: dict[int, Session] = {}
+        self._commands = b""
+        self._interval = _IDLE
+        self._next_look = 0.0
+
+    def run(self) -> None:
+        """Serves until the host closes standard input."""
+        self._poll.register(0, select.POLLIN)
+        self._poll.register(self._listener, select.POLLIN)
+        self._tell({"ready": True, "packages": self._packages, "python": sys.version.split()[0]})
+        while True:
+            for descriptor, _ in self._poll.poll(self._patience()):
+                if descriptor == 0:
+                    if not self._hear():
+                        return
+                elif descriptor == self._listener.fileno():
+                    self._accept()
+                elif descriptor in self._waiting:
+                    self._read_request(descriptor)
+                elif descriptor in self._handles:
+                    self._bury(self._handles[descriptor])
+                elif descriptor in self._sessions:
+                    # The host has hung up: the session ends at once, whatever it is doing.
+                    self._poll.unregister(descriptor)
+                    self._kill(self._sessions[descriptor])
+            self._watch()
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        os.write(1, json.dumps(message).encode() + b"\n")
+
+    def _hear(self) -> bool:
+        """Reads the host's commands; false once there is no host."""
+        data = os.read(0, 65536)
+        if data == b"":
+            return False
+        *lines, self._commands = (self._commands + data).split(b"\n")
+        for line in lines:
+            token = json.loads(line)["memory"]
+            self._tell({"memory": token, "bytes": self._memory(token)})
+        return True
+
+    def _memory(self, token: str) -> int | None:
+        for session in self._handles.values():
+            if session.token == token:
+                tree = usage.trees({session.pid})[session.pid]
+                return usage.exact_memory(tree.members, session.baseline)
+        return None
+
+    def _accept(self) -> None:
+        connection, _ = self._listener.accept()
+        self._waiting[connection.fileno()] = (connection, b"")
+        self._poll.register(connection, select.POLLIN)
+
+    def _read_request(self, descriptor: int) -> None:
+        connection, begun = self._waiting[descriptor]
+        # The host sends one line and waits for the answer, so that nothing of what follows is taken here.
+        data = connection.recv(_REQUEST_SIZE)
+        line = begun + data
+        if data != b"" and not line.endswith(b"\n") and len(line) < _REQUEST_SIZE:
+            self._waiting[descriptor] = (connection, line)
+            return
+        del self._waiting[descriptor]
+        self._poll.unregister(descriptor)
+        if not line.endswith(b"\n"):
+            connection.close()
+            return
+        self._open(connection, json.loads(line))
+
+    def _open(self, connection: socket.socket, request: dict[str, Any]) -> None:
+        told, telling = os.pipe()
+        warden = os.fork()
+        if warden == 0:
+            self._become_session(connection, telling, request)
+        os.close(telling)
+        # The process between ends as soon as it has forked; what it forked becomes this one's child.
+        with os.fdopen(told, "rb") as answer:
+            text = answer.read()
+        os.waitpid(warden, 0)
+        if not text.isdigit():
+            # It told the host why, over the connection.
+            connection.close()
+            return
+        pid = int(text)
+        session = Session(
+            token=request["token"],
+            connection=connection,
+            pid=pid,
+            handle=os.pidfd_open(pid),
+            memory=request["memory"],
+            baseline=usage.resident(os.getpid()),
+        )
+        self._sessions[connection.fileno()] = session
+        self._handles[session.handle] = session
+        self._poll.register(session.handle, select.POLLIN)
+        # Whether it is still there, not what it says.
+        self._poll.register(connection, select.POLLRDHUP)
+        self._interval = _BUSY
+
+    def _become_session(self, connection: socket.socket, telling: int, request: dict[str, Any]) -> None:
+        """In a fork: enters new namespaces and forks the first process inside. Never returns."""
+        channel = 3
+        try:
+            # By way of numbers that neither has.
+            held = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for descriptor in (connection.fileno(), telling)]
+            keep = channel + 1
+            for source, target in zip(held, (channel, keep), strict=True):
+                os.dup2(source, target)
+            # Nothing of other sessions, of the host or of the fork-server goes in.
+            os.closerange(keep + 1, 1 << 20)
+            null = os.open(os.devnull, os.O_RDWR)
+            for standard in (0, 1, 2):
+                os.dup2(null, standard)
+            os.close(null)
+            walls.enter(request["user"], request["group"], request["control_group"])
+            pid = os.fork()
+            if pid != 0:
+                os.write(keep, str(pid).encode())
+                os._exit(0)
+            os.close(keep)
+            walls.close_behind(walls.Limits(**request["limits"]), self._system_calls)
+        except BaseException as error:
+            self._refuse(channel, error)
+        try:
+            os.write(channel, b'{"walls":true}\n')
+            if request["program"] == "probe":
+                probe.run(channel, request["parameters"])
+            else:
+                self._serve(channel, request["nonce"])
+        finally:
+            os._exit(1)
+
+    @staticmethod
+    def _refuse(channel: int, error: BaseException) -> None:
+        step = getattr(error, "filename", None) or type(error).__name__
+        reason = getattr(error, "strerror", None) or str(error)
+        message = {"walls": False, "step": str(step), "reason": str(reason)}
+        os.write(channel, json.dumps(message).encode() + b"\n")
+        os._exit(1)
+
+    def _serve(self, channel: int, nonce: str) -> None:
+        for folder in ("library", "uploads", "outputs"):
+            os.mkdir(f"{walls.FILES}/{folder}")
+        os.mkdir(os.environ["HOME"], 0o700)
+        # Two sessions of one fork-server draw different numbers.
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            numpy.random.seed()
+        castellan_supervisor.serve(channel, channel, nonce, walls.FILES, packages=self._packages)
+
+    @staticmethod
+    def _kill(session: Session) -> None:
+        # With the first process of its namespace, every other one of it ends.
+        signal.pidfd_send_signal(session.handle, signal.SIGKILL)
+
+    def _bury(self, session: Session) -> None:
+        os.waitpid(session.pid, 0)
+        self._poll.unregister(session.handle)
+        os.close(session.handle)
+        del self._handles[session.handle]
+        descriptor = session.connection.fileno()
+        del self._sessions[descriptor]
+        try:
+            self._poll.unregister(descriptor)
+        except KeyError:
+            # The host had hung up.
+            pass
+        # The host hears of the end by this, and only now: nothing of the session is left.
+        session.connection.close()
+
+    def _patience(self) -> float | None:
+        if all(session.memory is None for session in self._handles.values()):
+            return None
+        return max(0.0, self._next_look - time.monotonic()) * 1000
+
+    def _watch(self) -> None:
+        now = time.monotonic()
+        watched = {session.pid: session for session in self._handles.values() if session.memory is not None}
+        if not watched or now < self._next_look:
+            return
+        busy = False
+        for pid, tree in usage.trees(set(watched)).items():
+            session = watched[pid]
+            busy = busy or tree.ticks != session.ticks
+            session.ticks = tree.ticks
+            limit = session.memory
+            if limit is None or tree.coarse_memory <= limit:
+                continue
+            if usage.exact_memory(tree.members, session.baseline) > limit:
+                self._tell({"killed": session.token, "reason": "memory"})
+                self._kill(session)
+        took = time.monotonic() - now
+        self._interval = _BUSY if busy else min(_IDLE, self._interval * 2)
+        self._next_look = now + max(self._interval, took / _SHARE)
+
+
+def main() -> None:
+    """`castellan_zygote.py SOCKET FILTER`: listens there, with that filter of system calls for sessions."""
+    path, filter_path = sys.argv[1:]
+    # Children of a process that ends become this one's.
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    os.umask(0o022)
+    with open(filter_path, "rb") as file:
+        system_calls = file.read()
+    packages = castellan_supervisor.warm()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(path)
+    listener.listen(128)
+    gc.collect()
+    # What is here now is shared by every session; the collector of none of them touches it.
+    gc.freeze()
+    ForkServer(listener, system_calls, packages).run()
+
+
+if __name__ == "__main__":
+    main()
