@@ -119,7 +119,9 @@ export const sandboxTools = (context: RunContext, ports: SandboxToolPorts): Effe
       for (const name of files.slice(0, maximumFiles)) {
         const path = SandboxPath.parse(name)
         if (Result.isFailure(path)) {
-          notes.push(`the file ${JSON.stringify(name.slice(0, 200))} is not shown: its name ${path.failure.message}`)
+          notes.push(
+            `the file ${JSON.stringify(name.slice(0, 200))} is not shown: its name ${SandboxPath.problem(name)}`
+          )
           continue
         }
         const file = yield* Effect.result(used((sandcastle) => sandcastle.download(path.success)))
