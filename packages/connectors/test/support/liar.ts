@@ -7,7 +7,7 @@ import { basename } from "node:path"
 import { encode } from "../../src/duckdb/internal/Frame.ts"
 
 const output = new Socket({ fd: 3, readable: false, writable: true })
-const send = (header: string, payload?: Uint8Array): void => {
+const send = (header: string, payload = new Uint8Array(0)): void => {
   for (const part of encode(header, payload)) output.write(part)
 }
 

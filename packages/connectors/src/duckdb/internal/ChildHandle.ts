@@ -10,13 +10,13 @@ import { createRequire } from "node:module"
 import { Socket } from "node:net"
 import type { Readable, Writable } from "node:stream"
 import { encode, type Frame, makeReader } from "./Frame.ts"
-import { decodeResponse, type Load, type Open, type Request, type Response, type Run } from "./Message.ts"
+import { decodeResponse, type Load, type Open, type Request, type Response, type Run, type Select } from "./Message.ts"
 import { type EndReason, ProcessEnded } from "./ProcessEnded.ts"
 import { enclose } from "./Enclosure.ts"
 import { residentMemory } from "./ResidentMemory.ts"
 
 /** A request before it has its number. */
-export type Work = Omit<Open, "id"> | Omit<Load, "id"> | Omit<Run, "id">
+export type Work = Omit<Open, "id"> | Omit<Load, "id"> | Omit<Run, "id"> | Omit<Select, "id">
 
 /** A response with its payload. */
 export interface Reply {
@@ -123,15 +123,15 @@ export class ChildHandle {
     return this.pid === undefined ? undefined : residentMemory(this.pid)
   }
 
-  /** Sends a request; `settle` is called exactly once. Answers the request's number. */
-  post(work: Work, payloadLimit: number, settle: Pending["settle"]): number {
+  /** Sends a request with its payload; `settle` is called exactly once. Answers the request's number. */
+  post(work: Work, payloadLimit: number, settle: Pending["settle"], payloads: ReadonlyArray<Uint8Array> = []): number {
     const id = this.#nextId++
     if (this.ended !== undefined) {
       settle(Exit.fail(this.ended))
       return id
     }
     this.#pending.set(id, { settle, limit: 2 * payloadLimit + frameOverhead, grace: undefined, stopped: [] })
-    this.#write({ ...work, id })
+    this.#write({ ...work, id }, payloads)
     this.#holdHost()
     return id
   }
@@ -172,8 +172,8 @@ export class ChildHandle {
     this.#input.end()
   }
 
-  #write(request: Request): void {
-    for (const part of encode(JSON.stringify(request))) this.#input.write(part)
+  #write(request: Request, payloads: ReadonlyArray<Uint8Array> = []): void {
+    for (const part of encode(JSON.stringify(request), ...payloads)) this.#input.write(part)
   }
 
   #read(output: Readable): void {

@@ -22,10 +22,15 @@ export interface DuckProcess {
   /** Resident memory in bytes, where the platform tells. */
   readonly residentMemory: () => number | undefined
   /**
-   * Sends a request and waits for its answer, whose payload may have `payloadLimit` bytes. Interruption stops the
-   * request inside the process, or kills the process when it does not stop in time, before it completes.
+   * Sends a request, with its payload in parts, and waits for its answer, whose payload may have `payloadLimit` bytes.
+   * Interruption stops the request inside the process, or kills the process when it does not stop in time, before it
+   * completes.
    */
-  readonly ask: (work: Work, payloadLimit?: number) => Effect.Effect<Reply, ProcessEnded>
+  readonly ask: (
+    work: Work,
+    payloadLimit?: number,
+    payloads?: ReadonlyArray<Uint8Array>
+  ) => Effect.Effect<Reply, ProcessEnded>
 }
 
 const isExhaustion = ({ response }: Reply): boolean => response._tag === "Failed" && response.kind === "memory"
@@ -42,12 +47,13 @@ export const start: (options: ProcessOptions) => Effect.Effect<DuckProcess, neve
       pid: handle.pid,
       usable: () => handle.running && !exhausted,
       residentMemory: () => handle.residentMemory,
-      ask: (work, payloadLimit = 0) =>
+      ask: (work, payloadLimit = 0, payloads = []) =>
         Effect.callback<Reply, ProcessEnded>((resume) => {
-          const id = handle.post(work, payloadLimit, (reply) => {
+          const settle = (reply: Exit.Exit<Reply, ProcessEnded>): void => {
             exhausted ||= Exit.isSuccess(reply) && isExhaustion(reply.value)
             resume(reply)
-          })
+          }
+          const id = handle.post(work, payloadLimit, settle, payloads)
           return Effect.callback<void>((stopped) => handle.cancel(id, () => stopped(Effect.void)))
         })
     }

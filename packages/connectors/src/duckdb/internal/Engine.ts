@@ -6,25 +6,18 @@
  */
 import { type DuckDBConnection, DuckDBInstance, type DuckDBPreparedStatement, StatementType } from "@duckdb/node-api"
 import { columnType, sourceType } from "./CellValue.ts"
-import { type Catalog, judge } from "./Gate.ts"
 import { convert } from "./Conversion.ts"
+import { EngineFailure } from "./EngineFailure.ts"
+import * as Examination from "./Examination.ts"
+import type { Catalog } from "./Gate.ts"
 import { distinctNames, make as makeResult } from "./ResultWriter.ts"
-import type { FailureKind, Load, Open, Response, Run, TableFiles } from "./Message.ts"
+import type { Load, Open, Response, Run, TableFiles } from "./Message.ts"
 import { identifier, literal } from "./SqlText.ts"
 
 /** What the engine answers to a request. */
 export interface Answer {
   readonly response: Response
   readonly payload?: Uint8Array
-}
-
-/** Why a request cannot be answered. */
-export class EngineFailure extends Error {
-  readonly kind: FailureKind
-  constructor(kind: FailureKind, message: string) {
-    super(message)
-    this.kind = kind
-  }
 }
 
 /** An open, locked engine. It answers one request at a time. */
@@ -37,8 +30,6 @@ export interface Engine {
 
 /** What the engine itself may use of the memory of its process: the rest is for what it does not account for. */
 const share = 0.6
-
-const maxStatement = 1_000_000
 
 /** What an engine is opened to. */
 export type Opening = Omit<Open, "_tag" | "id">
@@ -71,14 +62,13 @@ export const locked = async (opening: Opening): Promise<DuckDBInstance> => {
 export const open = async (opening: Opening): Promise<Engine> => {
   const instance = await locked(opening)
   const control = await instance.connect()
-  const parser = await control.prepare("SELECT json_serialize_sql(CAST($1 AS VARCHAR))")
-  return make(instance, control, parser, opening.tables)
+  return make(instance, control, await Examination.make(control), opening.tables)
 }
 
 const make = (
   instance: DuckDBInstance,
   control: DuckDBConnection,
-  parser: DuckDBPreparedStatement,
+  examine: Examination.Examine,
   files: ReadonlyArray<TableFiles>
 ): Engine => {
   const tables = new Map(files.map((table) => [table.name, table]))
@@ -165,32 +155,8 @@ const make = (
       return { response: { _tag: "Loaded", id, columns, rowCount: Number(counted.getRowsJS()[0]?.[0] ?? 0) } }
     })
 
-  /** Whether the statement may run, and by which names it reads which tables. */
-  const allowed = async (statement: string): Promise<ReadonlyMap<string, string>> => {
-    // The engine's interface ends a text at the first NUL, and would see another statement than we do.
-    if (statement.includes("\0")) throw new EngineFailure("refused", "a statement cannot hold the character NUL")
-    if (statement.length > maxStatement) {
-      throw new EngineFailure("refused", `a statement cannot be longer than ${maxStatement} characters`)
-    }
-    parser.bindVarchar(1, statement)
-    const serialized = await parser.runAndReadAll()
-    const decision = judge(statement, String(serialized.getRowsJS()[0]?.[0]), catalog)
-    switch (decision._tag) {
-      case "Allowed":
-        return decision.tables
-      case "Refused":
-        throw new EngineFailure("refused", decision.message)
-      case "UnknownTable":
-        throw new EngineFailure("failed", decision.message)
-      case "Unparsable":
-        // The parser's own error has the place; what does not parse does nothing.
-        await control.extractStatements(statement)
-        throw new EngineFailure("refused", decision.message)
-    }
-  }
-
   const run = async ({ id, maxBytes, maxRows, mode, ready, statement }: Run): Promise<Answer> => {
-    const read = await allowed(statement)
+    const read = await examine(statement, catalog)
     const databases = new Map(ready.map((entry) => [entry.table, entry.database]))
     const [first, ...others] = new Set([...read.values()].filter((name) => !databases.has(name)))
     if (first !== undefined) return { response: { _tag: "Needs", id, tables: [first, ...others] } }

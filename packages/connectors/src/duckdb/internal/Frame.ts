@@ -16,16 +16,17 @@ export class FrameError extends Error {
   override readonly name = "FrameError"
 }
 
-const empty = new Uint8Array(0)
-
-/** The bytes of a frame, as parts to write one after the other, so that a large payload is not copied. */
-export const encode = (header: string, payload: Uint8Array = empty): ReadonlyArray<Uint8Array> => {
+/**
+ * The bytes of a frame, as parts to write one after the other, so that a large payload is not copied. The payload is
+ * all of `payloads`, one after another.
+ */
+export const encode = (header: string, ...payloads: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
   const text = Buffer.from(header, "utf8")
   const head = Buffer.alloc(prefix + text.length)
-  head.writeUInt32LE(4 + text.length + payload.length, 0)
+  head.writeUInt32LE(4 + text.length + payloads.reduce((sum, { length }) => sum + length, 0), 0)
   head.writeUInt32LE(text.length, 4)
   text.copy(head, prefix)
-  return payload.length === 0 ? [head] : [head, payload]
+  return [head, ...payloads.filter(({ length }) => length > 0)]
 }
 
 /**

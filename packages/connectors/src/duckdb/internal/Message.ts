@@ -62,13 +62,40 @@ export interface Run {
   readonly ready: ReadonlyArray<{ readonly table: string; readonly database: string | undefined }>
 }
 
+/** A table that comes with a request: an Arrow IPC stream, or a file of a known kind. */
+export interface SuppliedTable {
+  /** The name that the statement uses. */
+  readonly name: string
+  readonly format: "arrow" | FileFormat
+  /** Bytes of it, in the payload. */
+  readonly bytes: number
+}
+
+/**
+ * Runs one statement over tables that are the payload, one after another in this order. It needs no `Open`: nothing
+ * stays in the process.
+ */
+export interface Select {
+  readonly _tag: "Select"
+  readonly id: number
+  readonly statement: string
+  readonly tables: ReadonlyArray<SuppliedTable>
+  /** Bytes of the cells of the result, at most. */
+  readonly maxBytes: number
+  /** A private directory, empty before and after. */
+  readonly directory: string
+  /** Resident memory that the process may use, in bytes. */
+  readonly memory: number
+  readonly threads: number
+}
+
 /** Stops the request in flight. It has no response of its own: the request it stops answers. */
 export interface Cancel {
   readonly _tag: "Cancel"
   readonly id: number
 }
 
-export type Request = Open | Load | Run | Cancel
+export type Request = Open | Load | Run | Select | Cancel
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const id = Count
@@ -81,6 +108,8 @@ export const FailureKind = Schema.Literals([
   "failed",
   /** A file cannot be read as a table. */
   "unreadable",
+  /** The result is larger than was asked for. */
+  "oversized",
   /** The engine ran out of the memory it may use. */
   "memory",
   /** The request was cancelled. */
@@ -88,7 +117,7 @@ export const FailureKind = Schema.Literals([
 ])
 export type FailureKind = typeof FailureKind.Type
 
-/** The answer of a process to one request. `Rows` is followed by the Arrow IPC stream of its cells. */
+/** The answer of a process to one request. `Rows` and `Selected` are followed by the Arrow IPC stream of the cells. */
 export const Response = Schema.TaggedUnion({
   /** `readable` tells whether every file can be read: in a namespace, one of another owner may not be. */
   Opened: { id, readable: Schema.Boolean },
@@ -97,6 +126,7 @@ export const Response = Schema.TaggedUnion({
   Needs: { id, tables: Schema.NonEmptyArray(Schema.String) },
   Described: { id, columns: Schema.Array(TableColumn) },
   Rows: { id, columns: Schema.Array(Column), rowCount: Count, truncated: Schema.Boolean },
+  Selected: { id, rowCount: Count },
   Failed: { id, kind: FailureKind, message: Schema.String }
 })
 export type Response = typeof Response.Type

@@ -45,6 +45,8 @@ export interface ProcessPool<P extends Purpose> {
     purpose: P,
     work: (process: DuckProcess) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | ProcessEnded, R>
+  /** Closes the processes of a group that wait for work, for good. */
+  readonly forget: (group: string) => Effect.Effect<void>
 }
 
 /** Makes a pool; its processes are gone when the scope closes. */
@@ -111,7 +113,17 @@ export const make = Effect.fnUntraced(function* <P extends Purpose>(
     member.expiry = yield* Effect.sleep(options.idle).pipe(Effect.andThen(expire), Effect.forkIn(owner))
   })
 
+  const forget = Effect.fnUntraced(function* (group: string) {
+    const leaving = idle.filter(({ purpose }) => purpose.group === group)
+    for (const member of leaving) idle.splice(idle.indexOf(member), 1)
+    for (const member of leaving) {
+      if (member.expiry !== undefined) yield* Fiber.interrupt(member.expiry)
+      yield* close(member)
+    }
+  }, Effect.uninterruptible)
+
   return {
+    forget,
     use: (purpose, work) =>
       turns.withPermit(
         Effect.acquireUseRelease(

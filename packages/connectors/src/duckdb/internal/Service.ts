@@ -4,22 +4,27 @@
  */
 import { accessSync, constants } from "node:fs"
 import { Socket } from "node:net"
-import { type Answer, type Engine, EngineFailure, open } from "./Engine.ts"
+import { type Answer, type Engine, open } from "./Engine.ts"
+import { EngineFailure } from "./EngineFailure.ts"
 import { encode, makeReader } from "./Frame.ts"
 import type { FailureKind, Request, Response } from "./Message.ts"
+import * as SuppliedTables from "./SuppliedTables.ts"
 
-const maxRequest = 64 * 1024 * 1024
+const maxRequest = 1024 * 1024 * 1024
 const watch = 100
 const retryInterrupt = 10
+const nothing = new Uint8Array(0)
 
 /** Serves the requests of this process until its input ends. */
 export const serve = (): void => {
   const output = new Socket({ fd: 3, readable: false, writable: true })
   let engine: Engine | undefined
+  let selection: SuppliedTables.Selection | undefined
+  let watchdog: NodeJS.Timeout | undefined
   let hidden: ReadonlyArray<readonly [string, string]> = []
   let running: { readonly id: number; cancelled: boolean } | undefined
 
-  const send = (response: Response, payload?: Uint8Array): void => {
+  const send = (response: Response, payload: Uint8Array = nothing): void => {
     for (const part of encode(JSON.stringify(response), payload)) output.write(part)
   }
 
@@ -54,7 +59,25 @@ export const serve = (): void => {
     }
   }
 
-  const answer = async (request: Exclude<Request, { _tag: "Cancel" }>): Promise<Answer> => {
+  /** Says that memory has run out, and ends, where the process is found above its limit in the midst of a request. */
+  const watchMemory = (memory: number): void => {
+    watchdog ??= setInterval(() => {
+      if (running === undefined || process.memoryUsage.rss() <= memory) return
+      send({ _tag: "Failed", id: running.id, kind: "memory", message: "the process is above its limit" })
+      output.end(end)
+    }, watch)
+  }
+
+  const answer = async (request: Exclude<Request, { _tag: "Cancel" }>, payload: Uint8Array): Promise<Answer> => {
+    if (request._tag === "Select") {
+      hidden = [
+        [`${request.directory}/`, ""],
+        [request.directory, "the temporary folder"]
+      ]
+      watchMemory(request.memory)
+      selection = SuppliedTables.select(request, payload)
+      return selection.answer
+    }
     if (request._tag === "Open") {
       hidden = [
         [`${request.temporaryDirectory}/`, ""],
@@ -65,11 +88,7 @@ export const serve = (): void => {
         [request.folder, "the folder"]
       ]
       engine = await open(request)
-      setInterval(() => {
-        if (running === undefined || process.memoryUsage.rss() <= request.memory) return
-        send({ _tag: "Failed", id: running.id, kind: "memory", message: "the process is above its limit" })
-        output.end(end)
-      }, watch)
+      watchMemory(request.memory)
       const readable = request.tables.every((table) => table.files.every(isReadable))
       return { response: { _tag: "Opened", id: request.id, readable } }
     }
@@ -77,26 +96,32 @@ export const serve = (): void => {
     return request._tag === "Load" ? engine.load(request) : engine.run(request)
   }
 
-  const handle = async (request: Request): Promise<void> => {
+  const interrupt = (): void => {
+    engine?.interrupt()
+    selection?.interrupt()
+  }
+
+  const handle = async (request: Request, received: Uint8Array): Promise<void> => {
     if (request._tag === "Cancel") {
       if (running?.id !== request.id) return
       running.cancelled = true
-      engine?.interrupt()
+      interrupt()
       return
     }
     const own = { id: request.id, cancelled: false }
     running = own
     // An interrupt that comes between two steps of a request is lost on the engine, so it is repeated until the end.
     const interrupter = setInterval(() => {
-      if (own.cancelled) engine?.interrupt()
+      if (own.cancelled) interrupt()
     }, retryInterrupt)
     try {
-      const { payload, response } = await answer(request)
+      const { payload, response } = await answer(request, received)
       send(response, payload)
     } catch (error) {
       send(failure(request, error))
     } finally {
       clearInterval(interrupter)
+      selection = undefined
       running = undefined
     }
   }
@@ -105,7 +130,7 @@ export const serve = (): void => {
   process.stdin.on("data", (chunk: Buffer) => {
     for (const frame of read(chunk)) {
       const request: Request = JSON.parse(frame.header)
-      void handle(request)
+      void handle(request, frame.payload)
     }
   })
   process.stdin.on("end", end)

@@ -46,6 +46,7 @@ export const ofReply = (response: Response): ConnectorError => {
       return new ConnectorError({ reason: new StatementRefused({ message: response.message }) })
     case "failed":
     case "unreadable":
+    case "oversized":
       return failed(response.message)
     case "memory":
       return new ConnectorError({ reason: outOfMemory() })
