@@ -6,7 +6,7 @@ channel of one session. The first line that the host sends on it says what the s
 line that comes back says whether its walls are up, and from then on the channel is the supervisor's.
 
 Standard input is the host: lines of JSON that ask for a session's memory (`{"memory": token}`), and its end is the end
-of everything. Standard output is for the host: `ready`, the answers, and what the watchdog has killed.
+of everything. Standard output is for the host: `ready`, the answers, what the watchdog has killed, and what has ended.
 
 A system that can count a session's memory as a whole (control groups) does so itself. Elsewhere the fork-server looks
 at its sessions some times a second and kills those above their limit.
@@ -147,6 +147,7 @@ class ForkServer:
         if not text.isdigit():
             # It told the host why, over the connection.
             connection.close()
+            self._tell({"ended": request["token"]})
             return
         pid = int(text)
         session = Session(
@@ -234,6 +235,7 @@ class ForkServer:
             pass
         # The host hears of the end by this, and only now: nothing of the session is left.
         session.connection.close()
+        self._tell({"ended": session.token})
 
     def _patience(self) -> float | None:
         if all(session.memory is None for session in self._handles.values()):

@@ -34,6 +34,8 @@ export const Order = Schema.Union([
   }),
   /** Interrupts what the command of that id executes, gently (SIGINT); answered by `done` at once. */
   Schema.Struct({ op: Schema.Literal("interrupt"), target: Schema.Int }),
+  /** Kills what the command of that id executes with all that it started; in the session's Python that is a restart. */
+  Schema.Struct({ op: Schema.Literal("kill"), target: Schema.Int }),
   /** Kills the interpreter with all that it started and starts another; answered by `done` when that one is ready. */
   Schema.Struct({ op: Schema.Literal("restart") }),
   /** Makes a dataframe of an Arrow IPC stream, which follows; answered by `done` with a `Dataframe`. */
@@ -44,7 +46,7 @@ export const Order = Schema.Union([
   Schema.Struct({ op: Schema.Literal("put"), path: Schema.String, bytes: Bytes }),
   /** Reads a file: `data` frames, then `done`. Nothing but a plain file is read, and no link is followed. */
   Schema.Struct({ op: Schema.Literal("get"), path: Schema.String }),
-  /** The entries of a folder, in `entries` frames, then `done`. */
+  /** The entries of a folder (paths from the files' root), in `entries` frames, then `done`. */
   Schema.Struct({ op: Schema.Literal("list"), path: Schema.String }),
   Schema.Struct({ op: Schema.Literal("remove"), path: Schema.String }),
   /** Replaces a folder's contents by these files, whose contents follow one after another. */
@@ -54,11 +56,17 @@ export const Order = Schema.Union([
     files: Schema.Array(Schema.Struct({ path: Schema.String, bytes: Bytes })),
     bytes: Bytes
   }),
-  /** Everything below a folder with its digest, in `tree` frames, then `done`; links and devices are told, not read. */
+  /**
+   * Everything below a folder with its digest (paths from that folder), in `entries` frames, then `done`; links and
+   * devices are told, not read.
+   */
   Schema.Struct({ op: Schema.Literal("tree"), path: Schema.String, maximumEntries: Schema.Int }),
   /** What the session uses and holds: answered by `done` with a `Usage`. */
   Schema.Struct({ op: Schema.Literal("usage") }),
-  /** The answer to a `call` of the session; the table follows as an Arrow IPC stream, or nothing where it failed. */
+  /**
+   * The answer to a `call`, with the id of the command that made it; the table follows as an Arrow IPC stream, or nothing
+   * where it failed. It is answered by nothing.
+   */
   Schema.Struct({
     op: Schema.Literal("answer"),
     call: Schema.Int,

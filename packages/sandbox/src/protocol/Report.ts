@@ -87,13 +87,12 @@ export const Report = Schema.Union([
   }),
   /**
    * The running program asks the host for SQL over its dataframes (`castellan.sql`). The payload is the statement in
-   * UTF-8 (`statement` bytes of it), then each table as an Arrow IPC stream.
+   * UTF-8. The tables came before it, in `data` frames of the same command: one Arrow IPC stream after another.
    */
   Schema.Struct({
     ...answers,
     event: Schema.Literal("call"),
     call: Count,
-    statement: Count,
     tables: Schema.Array(Schema.Struct({ name: Name, bytes: Count })),
     bytes: Count
   })

@@ -1,0 +1,158 @@
+"""Programs in a session's Python: compiled, run, their last value shown, their ending told."""
+
+import ast
+import asyncio
+import inspect
+import linecache
+import sys
+from collections import OrderedDict
+from typing import Any, Iterator, NamedTuple
+
+from . import _dataframes, _display, _figures, _traceback
+
+KEPT_SOURCES = 500
+"""Programs whose source is kept, for tracebacks into functions that they defined."""
+
+_future = 0
+for _name in __import__("__future__").all_feature_names:
+    _future |= getattr(__import__("__future__"), _name).compiler_flag
+
+
+class Ending(NamedTuple):
+    """How a program ended."""
+
+    outcome: str
+    """`completed`, `failed` or `interrupted`."""
+    exit_code: int
+    error: dict[str, Any] | None
+    """Name, message and traceback of an exception that nothing caught."""
+
+
+def completed() -> Ending:
+    return Ending("completed", 0, None)
+
+
+def interrupted() -> Ending:
+    return Ending("interrupted", 130, None)
+
+
+def failed(error: BaseException, exit_code: int = 1) -> Ending:
+    """The ending by an exception."""
+    told = {
+        "name": type(error).__name__[:200],
+        "message": _traceback.message(error),
+        "traceback": _traceback.lines(error, whole=False),
+    }
+    return Ending("failed", exit_code, told)
+
+
+def exit_code(leaving: SystemExit) -> int:
+    """The exit code that `sys.exit` asks for."""
+    if leaving.code is None:
+        return 0
+    return leaving.code & 0xFF if isinstance(leaving.code, int) else 1
+
+
+def reseed() -> None:
+    """Gives random numbers a start of their own: forks, and copies of a memory, begin with the same."""
+    import random
+
+    random.seed()
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()
+
+
+def remember_source(filename: str, code: str) -> None:
+    """Has tracebacks find the lines of a program that is in no file."""
+    linecache.cache[filename] = (len(code), None, code.splitlines(keepends=True), filename)
+
+
+def compiled(code: str, filename: str) -> Any:
+    """A program as code, in whose tracebacks its lines are shown."""
+    remember_source(filename, code)
+    return compile(code, filename, "exec", dont_inherit=True)
+
+
+class Cells:
+    """A session's Python: its variables, and what runs over them."""
+
+    def __init__(self, variables: dict[str, Any]) -> None:
+        self.variables = variables
+        self.variables["display"] = _display.display
+        self._dataframes = _dataframes.Dataframes(variables)
+        self._count = 0
+        self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        self._sources: OrderedDict[str, None] = OrderedDict()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, code: str) -> Ending:
+        """Runs a program, shows its last value and its figures. Lets `KeyboardInterrupt` through."""
+        self._count += 1
+        filename = f"<cell {self._count}>"
+        remember_source(filename, code)
+        self._sources[filename] = None
+        if len(self._sources) > KEPT_SOURCES:
+            linecache.cache.pop(self._sources.popitem(last=False)[0], None)
+        try:
+            tree = self._compile(code, filename, ast.PyCF_ONLY_AST)
+            self._dataframes.touch(tree)
+            self._run_tree(tree, code, filename)
+            _figures.show_all()
+            return completed()
+        except SystemExit as leaving:
+            status = exit_code(leaving)
+            return completed() if status == 0 else failed(leaving, status)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return failed(error)
+
+    def _compile(self, source: Any, filename: str, flags: int = 0, mode: str = "exec") -> Any:
+        return compile(source, filename, mode, flags | self._flags, dont_inherit=True)
+
+    def _run_tree(self, tree: ast.Module, code: str, filename: str) -> None:
+        last = tree.body[-1] if tree.body else None
+        value: Any = None
+        if isinstance(last, ast.Expr):
+            tree.body.pop()
+            program = self._compile(tree, filename)
+            expression = self._compile(ast.Expression(last.value), filename, mode="eval")
+            self._flags |= program.co_flags & _future
+            self._evaluate(program)
+            value = self._evaluate(expression)
+        else:
+            program = self._compile(tree, filename)
+            self._flags |= program.co_flags & _future
+            self._evaluate(program)
+        if value is not None:
+            self.variables["_"] = value
+            if not code.rstrip().endswith(";"):
+                _display.display(value)
+
+    def _evaluate(self, program: Any) -> Any:
+        value = eval(program, self.variables)
+        if program.co_flags & inspect.CO_COROUTINE:
+            return self._wait(value)
+        return value
+
+    def _wait(self, coroutine: Any) -> Any:
+        """Runs what a program awaits outside of any function, on one loop for all of the session."""
+        if self._loop is None or self._loop.is_closed():
+            self._loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self._loop)
+        return self._loop.run_until_complete(coroutine)
+
+    def dataframes(self) -> _dataframes.Told:
+        """The dataframes that there are, and which of them were made or changed since this was asked last."""
+        return self._dataframes.look()
+
+    def bind(self, name: str, stream: bytes) -> dict[str, Any]:
+        """Makes a dataframe of an Arrow IPC stream, under a name."""
+        return self._dataframes.bind(name, stream)
+
+    def export(self, name: str) -> Iterator[bytes]:
+        """A dataframe as an Arrow IPC stream, in pieces. Raises `KeyError` where there is none of that name."""
+        return self._dataframes.export(name)
+
+
