@@ -11,6 +11,11 @@ import type * as Scope from "effect/Scope"
 
 /** A session's processes, as a tier started them. */
 export interface SandboxProcess {
+  /**
+   * True where these processes served the session before, with its variables and files: then the library is not
+   * mounted anew, and the session says that it was resumed. Absent: false.
+   */
+  readonly resumed?: boolean
   /** Sends raw bytes of frames, in order; waits while the other side does not read. Fails as `lost` once it is gone. */
   readonly send: (bytes: Uint8Array) => Effect.Effect<void, SandboxError>
   /** The raw bytes that come out, until the session's processes are gone. Pulled: what is not read is held back. */
