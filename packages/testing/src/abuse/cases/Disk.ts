@@ -1,0 +1,141 @@
+/** Programs that fill a disk, with bytes or with names: 12 to 14. */
+import { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { type AbuseCase, closed, daring, library, opened, survives, webAssembly } from "../Abuse.ts"
+
+const places = [
+  "/",
+  "/dev",
+  "/dev/shm",
+  "/etc",
+  "/home",
+  "/run",
+  "/sandbox",
+  "/sandbox/home",
+  "/sandbox/files",
+  "/sandbox/files/library",
+  "/sandbox/files/outputs",
+  "/sandbox/files/uploads",
+  "/tmp",
+  "/usr",
+  "/var/tmp"
+]
+
+/** Writes up to 4 GiB to one place. */
+const fill = (place: string) => `
+import os
+path = os.path.join(${JSON.stringify(place)}, "filler")
+written = 0
+block = b"x" * (4 << 20)
+try:
+    with open(path, "wb", buffering=0) as file:
+        while written < (4 << 30):
+            done = file.write(block)
+            if not done: break
+            written += done
+    if written >= (4 << 30): print("OPEN", path, written)
+except (OSError, MemoryError) as error:
+    print("bounded", path, written, type(error).__name__)
+finally:
+    try: os.remove(path)
+    except OSError: pass
+`
+
+/** The same beyond the limit of one file: as many as it takes. */
+const fillByMany = `
+import os
+written = 0
+block = b"x" * (4 << 20)
+made = []
+try:
+    while written < (4 << 30):
+        made.append(f"/sandbox/files/outputs/filler-{len(made)}")
+        with open(made[-1], "wb", buffering=0) as file:
+            for _ in range(8): written += file.write(block)
+    print("OPEN", written)
+except (OSError, MemoryError) as error:
+    print("bounded", written, type(error).__name__)
+finally:
+    for path in made:
+        try: os.remove(path)
+        except OSError: pass
+`
+
+const names = (folder: string, many: number) => `
+import os
+made = 0
+try:
+    for made in range(${many}): open(f"${folder}/{made}.txt", "w").close()
+    print("made", made)
+except (OSError, MemoryError) as error:
+    print("bounded", made, type(error).__name__)
+`
+
+const deep = `
+import os
+os.chdir("/sandbox/files/library")
+depth = 0
+try:
+    for depth in range(3000):
+        os.mkdir("d" * 200)
+        os.chdir("d" * 200)
+except (OSError, MemoryError) as error:
+    print("bounded", depth, type(error).__name__)
+finally:
+    os.chdir("/sandbox/files")
+`
+
+/** The cases. */
+export const cases: ReadonlyArray<AbuseCase> = [
+  {
+    number: 12,
+    title: "every place that can be written has its quota",
+    run: Effect.fnUntraced(function* () {
+      let session = yield* opened
+      for (const code of [...places.map(fill), fillByMany]) {
+        const outcome = yield* daring(session, code)
+        closed(outcome)
+        if ("lost" in outcome) session = yield* opened
+      }
+      yield* survives(session)
+    })
+  },
+  {
+    number: 13,
+    title: "the storage of JavaScript's own keeps nothing",
+    applies: webAssembly,
+    run: Effect.fnUntraced(function* () {
+      const session = yield* opened
+      for (const code of [
+        "localStorage.setItem('a', 'x'.repeat(1 << 20)); 'OPEN localStorage'",
+        "sessionStorage.setItem('a', 'x'.repeat(1 << 20)); 'no harm'",
+        "caches.open('a').then(async (cache) => { for (let i = 0; i < 64; i += 1) await cache.put('http://a/' + i, new Response(new Uint8Array(1 << 20))) }, () => undefined); 'started'",
+        "indexedDB.open('a'); 'no harm'",
+        "Deno.openKv().then((store) => store.set(['a'], 'x')); 'started'"
+      ]) {
+        const program = `from pyodide.code import run_js\ntry:\n  print(run_js(${JSON.stringify(code)}))\nexcept Exception as error:\n  print("closed", error)`
+        closed(yield* daring(session, program))
+      }
+      yield* survives(session)
+    })
+  },
+  {
+    number: 14,
+    title: "names without end, and folders without a bottom, are bounded, listed in part or refused, never followed",
+    run: Effect.fnUntraced(function* () {
+      const { capabilities } = yield* SandboxRuntime
+      const isWebAssembly = webAssembly(capabilities) === undefined
+      for (const code of [names("library", isWebAssembly ? 30_000 : 200_000), names("outputs", 30_000), deep]) {
+        const session = yield* opened
+        yield* daring(session, code)
+        const told = yield* Effect.result(session.diff(library))
+        if (Result.isSuccess(told)) assert.isAtMost(told.success.length, 100_000)
+        else assert.include(["exhausted", "lost"], told.failure.reason, told.failure.message)
+        yield* Effect.result(session.list())
+        yield* survives(session)
+      }
+    })
+  }
+]
