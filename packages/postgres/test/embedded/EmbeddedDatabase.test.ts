@@ -8,9 +8,11 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as References from "effect/References"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import { SqlClient } from "effect/sql/SqlClient"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { existsSync } from "node:fs"
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -24,7 +26,7 @@ import type { EngineOptions } from "../../src/embedded/internal/EngineMessage.ts
 import { EngineHandle } from "../../src/embedded/internal/EngineHandle.ts"
 
 const live = <A, E>(name: string, test: Effect.Effect<A, E>) =>
-  it.live(name, () => Effect.provideService(test, References.MinimumLogLevel, "Error"), 60_000)
+  it.live(name, () => Effect.provideService(test, References.MinimumLogLevel, "Error"), 180_000)
 
 /** A folder of a database, made already. */
 const folder = Effect.acquireRelease(
@@ -52,6 +54,19 @@ const withSql = <A, E>(use: (sql: SqlClient) => Effect.Effect<A, E>) => Effect.f
 /** As the owner, in tables of the test's own. */
 const owned = <A, E>(handle: EngineHandle, use: (sql: SqlClient) => Effect.Effect<A, E>) =>
   Effect.provide(withSql(use), connection(handle))
+
+/** SQL that makes a file in the database's folder, as soon as it is carried out. */
+const saying = (name: string) =>
+  `EXECUTE format('COPY (SELECT 1) TO %L', current_setting('data_directory') || '/${name}');`
+
+/** SQL that goes on until a file is in the database's folder. */
+const until = (name: string) => `WHILE pg_stat_file('${name}', true) IS NULL LOOP END LOOP;`
+
+/** Waits until a file is in the folder of a database. */
+const appears = (place: string, name: string) =>
+  Effect.sync(() => existsSync(join(place, "data", name))).pipe(
+    Effect.repeat({ until: (isThere) => isThere, schedule: Schedule.spaced("5 millis") })
+  )
 
 describe("the embedded database", () => {
   live(
@@ -174,19 +189,19 @@ describe("the embedded database", () => {
   live(
     "does not keep the thread of the service while a statement runs, and goes on after one that was given up",
     Effect.gen(function* () {
-      const handle = yield* engineOf(yield* folder)
+      const place = yield* folder
+      const handle = yield* engineOf(place)
       yield* owned(handle, (sql) =>
         Effect.gen(function* () {
-          const slow = yield* Effect.forkChild(sql`SELECT count(*) FROM generate_series(1, 5000000) AS number`, {
+          // It ends when a file is there, which is made meanwhile by the thread that it must not keep.
+          const slow = yield* Effect.forkChild(sql.unsafe(`DO $$ BEGIN ${saying("begun")} ${until("go-on")} END $$`), {
             startImmediately: true
           })
-          let turns = 0
-          while (slow.pollUnsafe() === undefined && turns < 10) {
-            turns++
-            yield* Effect.sleep(1)
-          }
-          assert.strictEqual(turns, 10, "timers go on")
+          yield* appears(place, "begun")
+          yield* Effect.sleep(1)
+          assert.isUndefined(slow.pollUnsafe())
           yield* Fiber.interrupt(slow)
+          yield* Effect.promise(() => writeFile(join(place, "data", "go-on"), ""))
           assert.deepStrictEqual(
             (yield* sql`SELECT 1 AS one`).map((row) => ({ ...row })),
             [{ one: 1 }]
@@ -229,14 +244,15 @@ describe("the embedded database", () => {
           })
           assert.isDefined(found)
         })
-      ).pipe(Effect.timeout("50 seconds"))
+      ).pipe(Effect.timeout("150 seconds"))
     }).pipe(Effect.scoped)
   )
 
   live(
     "after a crash of the thread, the statement fails, and the next finds everything that was committed",
     Effect.gen(function* () {
-      const handle = yield* engineOf(yield* folder)
+      const place = yield* folder
+      const handle = yield* engineOf(place)
       yield* Effect.provide(
         Effect.gen(function* () {
           const sql = yield* SqlClient
@@ -248,13 +264,13 @@ describe("the embedded database", () => {
               transaction.run(
                 Effect.andThen(
                   Query.run(sql`INSERT INTO public.numbers VALUES (2)`),
-                  Query.run(sql`SELECT count(*) FROM generate_series(1, 20000000) AS number`)
+                  Query.run(sql.unsafe(`DO $$ BEGIN ${saying("begun")} ${until("never")} END $$`))
                 )
               )
             ),
             { startImmediately: true }
           )
-          yield* Effect.sleep(50)
+          yield* appears(place, "begun")
           yield* Effect.promise(() => handle.crash())
           const exit = yield* Fiber.join(slow)
           assert.isTrue(

@@ -1,5 +1,6 @@
 /** A PostgreSQL that a test has to itself, to stop it, crash it, and start it again. */
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -50,7 +51,10 @@ export const make = Effect.gen(function* () {
     onLog: () => {}
   })
   /** After a crash, what is left of it has to notice first. */
-  const start = Effect.tryPromise(() => server.start()).pipe(Effect.retry({ times: 50 }), Effect.orDie)
+  const start = Effect.tryPromise(() => server.start()).pipe(
+    Effect.retry({ times: 600, schedule: Schedule.spaced("50 millis") }),
+    Effect.orDie
+  )
   yield* Effect.promise(() => server.initialise())
   yield* Effect.acquireRelease(start, () => Effect.promise(() => server.stop()))
   const own: OwnServer = {

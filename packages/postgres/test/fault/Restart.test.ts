@@ -6,11 +6,12 @@
 import * as SecretKeys from "@castellan/core/secret/SecretKeys"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Fiber, Layer, Redacted, References, Schedule } from "effect"
+import { Context, Duration, Effect, Fiber, Layer, Redacted, References, Schedule } from "effect"
 import { Base64 } from "effect/encoding"
 import * as Site from "../../../http/test/support/Site.ts"
 import * as PostgresDatabase from "../../src/database/PostgresDatabase.ts"
 import * as PostgresStores from "../../src/PostgresStores.ts"
+import * as PostgresRunLog from "../../src/run/PostgresRunLog.ts"
 import * as RunNotifications from "../../src/run/RunNotifications.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as OwnServer from "./OwnServer.ts"
@@ -26,7 +27,8 @@ const served = (url: Redacted.Redacted<string>) =>
     Site.layer({
       limits: { idempotencyLease: Duration.seconds(2) },
       deployment: {
-        stores: PostgresStores.layer.pipe(
+        // A follower that is not told looks by itself only after the test.
+        stores: Layer.merge(PostgresStores.layer, PostgresRunLog.layer({ pollInterval: "1 hour" })).pipe(
           Layer.provide(RunNotifications.layer),
           Layer.provide(secretKeys),
           Layer.provide(Deployment.layerCrypto),
@@ -54,7 +56,7 @@ const awaiting =
     Effect.sync(condition).pipe(
       Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("10 millis") }),
       Effect.raceFirst(Fiber.joinAll(writers)),
-      Effect.timeoutOrElse({ duration: "15 seconds", orElse: () => Effect.die(new Error(`in vain: ${what}`)) })
+      Effect.timeoutOrElse({ duration: "60 seconds", orElse: () => Effect.die(new Error(`in vain: ${what}`)) })
     )
 
 /** Makes playbooks one after the other, each with a key of its own, and each again until it is acknowledged. */
@@ -97,16 +99,14 @@ const listed = Effect.gen(function* () {
   }
 })
 
-/** What is appended on one server is seen by a follower on the other sooner than it would look by itself. */
+/** What is appended on one server is seen by a follower on the other, who is told of it. */
 const told = Effect.fnUntraced(function* (first: Context.Context<Site.Site | Site.Parts>, second: typeof first) {
   const run = yield* Effect.provideContext(Site.stalledRun, first)
   const path = `/v2/chats/${run.chatId}/stream`
   const reading = yield* Effect.provideContext(Site.read(path, { key: Context.get(first, Site.Site).key }), second)
   yield* reading.until((text) => text.includes('"metadata"'))
-  const started = yield* Clock.currentTimeMillis
   yield* Effect.provideContext(Site.tell(run, Site.text("told"), Site.done), first)
   yield* reading.until((text) => text.includes("told"))
-  return (yield* Clock.currentTimeMillis) - started
 }, Effect.scoped)
 
 describe("a restart of PostgreSQL under load", () => {
@@ -123,7 +123,6 @@ describe("a restart of PostgreSQL under load", () => {
           Effect.forkChild(Effect.provideContext(writer(record, `writer-${index}`), first))
         )
         const until = awaiting(writers)
-        const recoveries: Array<number> = []
         for (const signal of ["SIGINT", "SIGQUIT", "SIGKILL"] as const) {
           const before = record.acknowledged.size
           yield* until(`writes before ${signal}`, () => record.acknowledged.size >= before + 20)
@@ -132,22 +131,16 @@ describe("a restart of PostgreSQL under load", () => {
           yield* until(`refusals after ${signal}`, () => record.refused >= refused + 6)
           const kept = record.acknowledged.size
           yield* postgres.start
-          const started = yield* Clock.currentTimeMillis
           yield* until(`writes after ${signal}`, () => record.acknowledged.size > kept)
-          recoveries.push((yield* Clock.currentTimeMillis) - started)
         }
         record.isOver = true
         yield* Fiber.joinAll(writers)
-        for (const recovery of recoveries) assert.isBelow(recovery, 4_000, "the first success comes soon")
         const found = yield* Effect.provideContext(listed, first)
         assert.includeMembers(found, [...record.acknowledged.values()])
         assert.strictEqual(new Set(found).size, record.acknowledged.size + record.lost)
         assert.strictEqual(found.length, new Set(found).size)
-        assert.strictEqual(new Set(found).size, found.length)
-        // Long before the poll interval of the run log.
-        const delays = yield* Effect.forEach([1, 2, 3], () => told(first, second))
-        assert.isBelow(Math.min(...delays), 1_000)
+        yield* told(first, second)
       }).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "None")),
-    90_000
+    300_000
   )
 })

@@ -48,14 +48,14 @@ const isTimeout = (exit: Exit.Exit<unknown, unknown>): boolean =>
   Exit.isFailure(exit) && Cause.isTimeoutError(Cause.squash(exit.cause))
 
 /** Holds an effect to end as unavailable storage within a time. */
-const unavailable = <A, E, R>(effect: Effect.Effect<A, E, R>, within: Duration.Input = "10 seconds") =>
+const unavailable = <A, E, R>(effect: Effect.Effect<A, E, R>, within: Duration.Input = "60 seconds") =>
   Effect.map(Effect.timeout(Effect.exit(effect), within), (exit) =>
     assert.isTrue(isUnavailable(exit), Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "it succeeded")
   )
 
-/** Holds an effect to succeed, soon. */
+/** Holds an effect to succeed, without anything being started anew. */
 const recovers = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.sandbox(effect).pipe(Effect.retry(Schedule.spaced("20 millis")), Effect.timeout("5 seconds"))
+  Effect.sandbox(effect).pipe(Effect.retry(Schedule.spaced("20 millis")), Effect.timeout("60 seconds"))
 
 const situation = (server: TestServer, database: string) =>
   Effect.gen(function* () {
@@ -122,7 +122,7 @@ const faulted = (
         Effect.provide(Deployment.layerCrypto),
         Effect.provideService(References.MinimumLogLevel, "Fatal")
       ),
-    60_000
+    180_000
   )
 
 const many = <A, E, R>(effect: Effect.Effect<A, E, R>, count = 20) =>
@@ -208,7 +208,7 @@ for (const server of TestDatabase.servers()) {
             sql.withTransaction(
               Effect.gen(function* () {
                 yield* sql`LOCK TABLE castellan.roles IN ACCESS EXCLUSIVE MODE`
-                yield* Effect.all([unavailable(of.read, "3 seconds"), unavailable(of.write, "3 seconds")], {
+                yield* Effect.all([unavailable(of.read), unavailable(of.write)], {
                   concurrency: "unbounded"
                 }).pipe(Effect.provideContext(context))
               })
@@ -232,7 +232,7 @@ for (const server of TestDatabase.servers()) {
             Effect.all([many(inTime(of.read), 40), many(inTime(of.write), 10)], { concurrency: "unbounded" }),
             { startImmediately: true }
           )
-          const exits = yield* Effect.timeout(Fiber.join(lost), "15 seconds")
+          const exits = yield* Effect.timeout(Fiber.join(lost), "60 seconds")
           for (const exit of exits.flat()) assert.isTrue(isUnavailable(exit) || isTimeout(exit), JSON.stringify(exit))
           proxy.unblock()
           yield* recovers(of.write)
@@ -253,7 +253,7 @@ for (const server of TestDatabase.servers()) {
           assert.isTrue(Exit.isFailure(given))
           proxy.unblock()
           // The only connection is the one that was lost.
-          yield* recovers(of.read).pipe(Effect.timeout("10 seconds"))
+          yield* recovers(of.read)
         })
     )
   })

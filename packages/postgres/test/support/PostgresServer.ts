@@ -8,6 +8,7 @@ import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import { SqlClient } from "effect/sql/SqlClient"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { randomInt } from "node:crypto"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -36,17 +37,21 @@ export const template = "castellan_template"
 /** The login of the service: a member of the application's role, and nothing else. */
 export const serviceLogin = { name: "castellan_service", password: "castellan_service" } as const
 
-/** A port of the loopback interface that nobody listens on. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
     const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      server.close(() => resolve(port))
-    })
+    server.once("error", () => resolve(false))
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)))
   })
+
+/**
+ * A port of the loopback interface that nobody listens on. It is none that a system gives to whoever connects, which
+ * could take it while its server is away.
+ */
+export const freePort = async (): Promise<number> => {
+  const port = randomInt(10_000, 30_000)
+  return (await isFree(port)) ? port : freePort()
+}
 
 /** Runs an effect as the superuser of a server, in one of its databases. */
 export const asSuperuser = <A, E>(server: TestServer, database: string, effect: Effect.Effect<A, E, SqlClient>) =>
