@@ -21,11 +21,12 @@ export interface SandboxProcess {
   /** The raw bytes that come out, until the session's processes are gone. Pulled: what is not read is held back. */
   readonly output: Stream.Stream<Uint8Array, SandboxError>
   /**
-   * Takes the interpreter down from outside and puts another in its place, with the session's files as they are: for a
-   * supervisor that does not answer `restart`, or that shares the interpreter's process. Fails as `lost` where it cannot
-   * be done; then the session is over.
+   * Takes the session's processes down from outside and puts others in their place, with the session's files as they
+   * are: for a supervisor that does not answer `restart`, shares the interpreter's process, or ended with it. The new
+   * process has its own `output`, whose first frame is `ready` with the nonce of the launch; the old one's is read no
+   * more. It belongs to the scope of the launch. Fails as `lost` where it cannot be done; then the session is over.
    */
-  readonly replaceInterpreter: Effect.Effect<void, SandboxError>
+  readonly replaceInterpreter: Effect.Effect<SandboxProcess, SandboxError>
   /** Bytes of memory of all the session's processes, where the tier can tell; the supervisor is not asked. */
   readonly memoryBytes: Effect.Effect<number | undefined>
 }
