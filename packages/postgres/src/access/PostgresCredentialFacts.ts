@@ -9,7 +9,7 @@ import {
   type OwnedKey,
   type SessionFacts
 } from "@castellan/core/access/CredentialFacts"
-import { ApiKey } from "@castellan/core/apikey/ApiKey"
+import { ApiKey, type ApiKeyHash } from "@castellan/core/apikey/ApiKey"
 import { Member } from "@castellan/core/member/Member"
 import { Role } from "@castellan/core/role/Role"
 import * as Effect from "effect/Effect"
@@ -19,6 +19,8 @@ import * as Schema from "effect/Schema"
 import { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import { withLastUse } from "../apikey/PostgresApiKeyStore.ts"
+import { anyOf } from "../database/AnyOf.ts"
+import * as BatchedQuestion from "../database/BatchedQuestion.ts"
 import * as Document from "../database/Document.ts"
 import * as Query from "../database/Query.ts"
 import * as RememberedDocument from "../database/RememberedDocument.ts"
@@ -39,6 +41,11 @@ interface KeyRow {
   readonly owner: string | null
   readonly ancestors: string | null
   readonly roles: string | null
+}
+
+/** The columns of a key's facts, with the hash that they are found by. */
+interface HashedKeyRow extends KeyRow {
+  readonly hash: ApiKeyHash
 }
 
 /** The columns of a session's facts; those of a key are null where there is none. */
@@ -98,17 +105,23 @@ const ofFirst = <Row, A>(statement: Query.Statement<Row>, make: (row: Row) => Ef
     Option.isNone(row) ? Effect.succeedNone : Effect.asSome(make(row.value))
   )
 
+/** The facts of a key by its hash: what every request begins with. */
+const byHash = (sql: SqlClient) =>
+  BatchedQuestion.make(sql, {
+    statement: (_: "deployment", hashes: ReadonlyArray<ApiKeyHash>) =>
+      sql<HashedKeyRow>`SELECT key.hash, ${keyColumns(sql)} FROM castellan.api_keys AS key
+        WHERE ${acrossOrganizations(sql)} AND key.hash ${anyOf(sql, hashes, "text")}`,
+    keyOf: ({ hash }) => hash,
+    decode: keyFactsOf
+  })
+
 /** Tells what credentials are worth, from PostgreSQL. */
 export const layer: Layer.Layer<CredentialFacts, never, SqlClient> = Layer.effect(
   CredentialFacts,
-  Effect.map(SqlClient, (sql) =>
-    CredentialFacts.of({
-      ofHash: (hash) =>
-        ofFirst(
-          sql<KeyRow>`SELECT ${keyColumns(sql)} FROM castellan.api_keys AS key
-            WHERE ${acrossOrganizations(sql)} AND key.hash = ${hash}`,
-          keyFactsOf
-        ),
+  Effect.map(SqlClient, (sql) => {
+    const ofHash = byHash(sql)
+    return CredentialFacts.of({
+      ofHash: (hash) => ofHash("deployment", hash),
       ofKey: (organizationId, id) =>
         ofFirst(
           sql<KeyRow>`SELECT ${keyColumns(sql)} FROM castellan.api_keys AS key
@@ -148,5 +161,5 @@ export const layer: Layer.Layer<CredentialFacts, never, SqlClient> = Layer.effec
           })
         )
     })
-  )
+  })
 )

@@ -1,13 +1,15 @@
 /**
  * Roles in PostgreSQL.
  */
-import { Role } from "@castellan/core/role/Role"
+import type { OrganizationId } from "@castellan/core/organization/Organization"
+import { Role, type RoleId } from "@castellan/core/role/Role"
 import { RoleStore } from "@castellan/core/role/RoleStore"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import { SqlClient } from "effect/sql/SqlClient"
+import { anyOf } from "../database/AnyOf.ts"
+import * as BatchedQuestion from "../database/BatchedQuestion.ts"
 import * as Document from "../database/Document.ts"
 import * as Query from "../database/Query.ts"
 import * as RememberedDocument from "../database/RememberedDocument.ts"
@@ -17,6 +19,12 @@ const document = Document.make(Role)
 
 /** Roles are few, read often and seldom changed: what a text says is worked out once. */
 const decode = RememberedDocument.make(document)
+
+/** A role as a row has it. */
+interface RoleRow {
+  readonly id: RoleId
+  readonly document: string
+}
 
 /** The roles of a statement's rows. */
 const rolesOf = (statement: Query.Statement<{ readonly document: string }>): Effect.Effect<ReadonlyArray<Role>> =>
@@ -31,14 +39,14 @@ export const layer: Layer.Layer<RoleStore, never, SqlClient> = Layer.effect(
         rolesOf(sql`
           SELECT document::text AS document FROM castellan.roles WHERE ${within(sql, organizationId)}
           ORDER BY created_at, id`),
-      get: (organizationId, id) =>
-        Effect.flatMap(
-          Query.row(
-            sql<{ readonly document: string }>`
-              SELECT document::text AS document FROM castellan.roles WHERE ${within(sql, organizationId)} AND id = ${id}`
-          ),
-          Option.match({ onNone: () => Effect.succeedNone, onSome: (row) => Effect.asSome(decode(row.document)) })
-        ),
+      get: BatchedQuestion.make(sql, {
+        statement: (organizationId: OrganizationId, ids: ReadonlyArray<RoleId>) =>
+          sql<RoleRow>`
+            SELECT id, document::text AS document FROM castellan.roles
+            WHERE ${within(sql, organizationId)} AND id ${anyOf(sql, ids, "uuid")}`,
+        keyOf: ({ id }) => id,
+        decode: (row) => decode(row.document)
+      }),
       save: (role) =>
         Query.run(sql`
           INSERT INTO castellan.roles (organization_id, id, created_at, document)
