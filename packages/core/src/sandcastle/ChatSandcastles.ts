@@ -16,7 +16,7 @@ import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
 import type { ChatId, ChatSource } from "../chat/Chat.ts"
 import { ChatStore } from "../chat/ChatStore.ts"
 import type { ResultTable } from "../connector/ResultTable.ts"
-import { ExecutionFailed, type TimedOut } from "../error/Failure.ts"
+import { ExecutionFailed, type RateLimitExceeded, type TimedOut } from "../error/Failure.ts"
 import * as TextBytes from "../library/TextBytes.ts"
 import type { Run } from "../run/Run.ts"
 import type { ExecutionSource } from "./Execution.ts"
@@ -41,7 +41,7 @@ export interface ChatUse<A> {
 }
 
 /** How a use of a chat's sandcastle fails. Its message is fit for the model and for the user. */
-export type ChatUseFailure = SandcastleFailure | TimedOut
+export type ChatUseFailure = SandcastleFailure | RateLimitExceeded | TimedOut
 
 /** The sandcastle of a chat, as one run uses it: under the run's principal, each execution on the record. */
 export interface ChatSandcastle {

@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { Creator } from "../access/Access.ts"
 import { ChatId } from "../chat/Chat.ts"
+import { Uuid } from "../identifier/Uuid.ts"
 import { CommitId, TreeId } from "../library/ObjectId.ts"
 import { OrganizationId } from "../organization/Organization.ts"
 
@@ -17,6 +18,10 @@ export const SandcastleId = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, { title: "a sandcastle id" })
 ).pipe(Schema.brand("SandcastleId"))
 export type SandcastleId = typeof SandcastleId.Type
+
+/** The id of a process that has sessions open. Each has a new one: a process that is started again is another server. */
+export const ServerId = Uuid.pipe(Schema.brand("ServerId"))
+export type ServerId = typeof ServerId.Type
 
 /** Why a sandcastle was stopped: it was asked to, it was idle too long, or its session was lost. */
 export const StopCause = Schema.Literals(["asked", "idle", "lost"])
@@ -50,11 +55,19 @@ export class Sandcastle extends Schema.Class<Sandcastle>("@castellan/core/sandca
   /** What of the library is mounted: the version that it was taken from, and the part of it that its maker owned. */
   library: Schema.optionalKey(LibraryMount),
   status: SandcastleStatus,
+  /** The server that has, or had last, its session. */
+  serverId: Schema.optionalKey(ServerId),
   createdAt: Schema.DateTimeUtc
 }) {}
 
 /** How long a sandcastle may be idle before it is stopped. Source: decisions.md §7 ("Idle sandcastles"). */
 export const idleLimit: Duration.Duration = Duration.minutes(15)
+
+/**
+ * How long a server is taken to be there since it was last heard of. One that is not there any more has lost its
+ * sessions. Servers are heard of once a minute.
+ */
+export const serverLease: Duration.Duration = Duration.minutes(3)
 
 /** The moment at which a sandcastle was last used, while it may be. */
 export const lastUsedAt = (sandcastle: Sandcastle): DateTime.Utc | undefined =>

@@ -12,6 +12,15 @@ import type { SandboxRequirement } from "./SandboxRuntime.ts"
 export interface SandcastleLimits {
   /** How long one may be idle before it is stopped. */
   readonly idle: Duration.Duration
+  /** Sandcastles of one organization that run at once, on all servers together. */
+  readonly perOrganization: number
+  /** Sessions that are open at once in one process, of all organizations together. */
+  readonly perServer: number
+  /**
+   * How long the sandcastle of a chat is idle, where there is no room for another one, before it is stopped to make some.
+   * It is started again by the chat's next use of it. More than a minute: what is in use is noted once a minute.
+   */
+  readonly spareAfter: Duration.Duration
   /** Wall-clock time of one execution. */
   readonly executionTimeout: Duration.Duration
   /** Bytes of output that an answer holds; what is beyond is cut, and said to be. */
@@ -32,6 +41,9 @@ export interface SandcastleLimits {
 export const SandcastleLimits = Context.Reference<SandcastleLimits>("@castellan/core/sandcastle/SandcastleLimits", {
   defaultValue: () => ({
     idle: idleLimit,
+    perOrganization: 20,
+    perServer: 100,
+    spareAfter: Duration.minutes(3),
     executionTimeout: Duration.minutes(10),
     outputBytes: 1024 * 1024,
     statementTimeout: Duration.seconds(180),

@@ -22,8 +22,10 @@ import { ChatStore } from "../chat/ChatStore.ts"
 import { NotFound } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
 import * as LibraryStaging from "./LibraryStaging.ts"
-import { Sandcastle, SandcastleId, SandcastleStatus } from "./Sandcastle.ts"
+import { SandboxError } from "./SandboxRuntime.ts"
+import { Sandcastle, SandcastleId, SandcastleStatus, serverLease } from "./Sandcastle.ts"
 import { SandcastleLimits } from "./SandcastleLimits.ts"
+import * as SandcastleRoom from "./SandcastleRoom.ts"
 import { SandcastleSessions } from "./SandcastleSessions.ts"
 import { SandcastleEvent } from "./SandcastleState.ts"
 import { SandcastleStore } from "./SandcastleStore.ts"
@@ -43,6 +45,7 @@ export const make = Effect.gen(function* () {
   const limits = yield* SandcastleLimits
   const open = yield* SandcastleSessions
   const placeUploads = yield* UploadPlacing.make
+  const room = yield* SandcastleRoom.make
   const sessions = yield* SessionUse.make
   const staging = yield* LibraryStaging.make
   const store = yield* SandcastleStore
@@ -95,16 +98,18 @@ export const make = Effect.gen(function* () {
     askedId?: SandcastleId
   ) {
     const { before, chatId, files, id, mount, principal } = yield* prepare(decided, askedId)
+    yield* room.prepare(principal, id)
     const spec = { id, organizationId: principal.organizationId, library: files, require: limits.require }
     // An open session that nobody knows of would be nobody's to close.
     return yield* Effect.uninterruptibleMask((restore) =>
       restore(open.open(spec)).pipe(
-        Effect.mapError(SessionUse.failureOf),
+        Effect.mapError((error) => (error instanceof SandboxError ? SessionUse.failureOf(error) : error)),
         Effect.flatMap((session) =>
           useCase
             .run(
               { action: "create", target: SessionUse.target(id) },
               Effect.fnUntraced(function* () {
+                yield* room.require(principal, id)
                 const now = yield* DateTime.now
                 const sandcastle = new Sandcastle({
                   id,
@@ -113,9 +118,10 @@ export const make = Effect.gen(function* () {
                   ...(chatId === undefined ? {} : { chatId }),
                   ...(mount === undefined ? {} : { library: mount }),
                   status: SandcastleStatus.cases.Running.make({ startedAt: now, lastUsedAt: now }),
+                  serverId: open.serverId,
                   createdAt: before?.createdAt ?? now
                 })
-                yield* store.save(sandcastle)
+                yield* store.save(sandcastle, DateTime.addDuration(now, serverLease))
                 const entry: AuditEntry = {
                   action: before === undefined ? "create" : "update",
                   target: SessionUse.target(id),

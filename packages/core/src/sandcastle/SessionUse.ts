@@ -30,6 +30,12 @@ export const noSession: Conflict = new Conflict({
   message: "the sandcastle's session does not answer: start it again"
 })
 
+/** The session of a sandcastle is on another server, which is there. */
+export const elsewhere: Conflict = new Conflict({
+  message:
+    "the sandcastle's session is on another server: start it again to have one here, without its variables and files"
+})
+
 /** How a use of a session fails: as its work does, with the sandbox's failures in the caller's terms. */
 export type Told<E> = Exclude<E, SandboxError> | SandcastleFailure
 
@@ -115,6 +121,12 @@ export const make = Effect.gen(function* () {
     )
   })
 
+  /** Whether the session of a sandcastle is on another server, which is there: then nothing is known of it here. */
+  const isElsewhere = Effect.fnUntraced(function* ({ id, organizationId, serverId }: Sandcastle) {
+    if (serverId === undefined || serverId === sessions.serverId) return false
+    return yield* store.isHeld(organizationId, id, yield* DateTime.now)
+  })
+
   const lost = (id: SandcastleId) =>
     Effect.andThen(note(id, SandcastleEvent.cases.Lose.make({})), Effect.fail(noSession))
 
@@ -136,6 +148,7 @@ export const make = Effect.gen(function* () {
         Effect.fnUntraced(function* () {
           const found = yield* load(principal, id, how.needs)
           if (how.permit !== undefined) yield* how.permit(principal)
+          if (!isOpen && found.status._tag !== "Stopped" && (yield* isElsewhere(found))) return yield* elsewhere
           // A session that answers again is found; one that is not here cannot be used.
           const answering =
             found.status._tag === "Unknown" && isOpen
@@ -168,7 +181,7 @@ export const make = Effect.gen(function* () {
       return Option.isSome(done) ? done.value : yield* lost(id)
     })
 
-  return { load, note, remounted, use }
+  return { isElsewhere, load, note, remounted, use }
 })
 
 /** Finds sandcastles and uses their sessions. */

@@ -80,7 +80,14 @@ describe("ChatSandcastles", () => {
       assert.strictEqual(yield* opened, 1)
       const { answer } = yield* (yield* of(run)).execute("print(a)\nprint(b)\nprint(c)")
       assert.deepStrictEqual(answer.output, ["1\n2\n3\n"])
-    }).pipe(Effect.provide(deployment))
+    }).pipe(
+      Effect.provide(
+        Deployment.layer({
+          script: () => says("Three."),
+          opensAfter: Effect.repeat(Effect.yieldNow, { times: 100 })
+        })
+      )
+    )
   )
 
   it.effect("one that was stopped, idle or lost is started anew, and says once that its state is gone", () =>

@@ -20,7 +20,7 @@ export interface Write {
 const reading = new Set(
   `get list named byHash minters byEmail withRole numbered ofAgent ofPlaybook ofRuns unfinished due version body counts
    head tree blobs files read follow reveal runs run feedback sums idleSince ofHash ofKey ofMember ofSession
-   content`.split(/\s+/)
+   content running isHeld abandoned`.split(/\s+/)
 )
 
 const writing = new Set(

@@ -13,6 +13,7 @@ import { migration as sandcastles } from "./internal/0009_sandcastles.ts"
 import { migration as requests } from "./internal/0010_requests.ts"
 import { migration as leases } from "./internal/0011_leases.ts"
 import { migration as uploads } from "./internal/0012_uploads.ts"
+import { migration as sandcastleServers } from "./internal/0013_sandcastle_servers.ts"
 import type { Migration } from "./Migration.ts"
 
 /** The steps. */
@@ -28,5 +29,6 @@ export const migrations: ReadonlyArray<Migration> = [
   sandcastles,
   requests,
   leases,
-  uploads
+  uploads,
+  sandcastleServers
 ]

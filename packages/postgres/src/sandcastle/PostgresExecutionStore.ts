@@ -21,13 +21,20 @@ export const layer: Layer.Layer<ExecutionStore, never, SqlClient> = Layer.effect
     ExecutionStore.of({
       save: (execution) =>
         Query.run(sql`
-          INSERT INTO castellan.executions (organization_id, id, sandcastle_id, created_at, recorded_at, document)
+          INSERT INTO castellan.executions (organization_id, id, sandcastle_id, created_at, recorded_at, is_running,
+            document)
           SELECT ${execution.organizationId}, ${execution.id}, ${execution.sandcastleId},
             ${DateTime.toDateUtc(execution.createdAt)}, ${DateTime.toDateUtc(execution.createdAt)},
-            ${document.encode(execution)}
+            ${execution.status._tag === "Running"}, ${document.encode(execution)}
           WHERE ${entering(sql, execution.organizationId)}
-          ON CONFLICT (organization_id, id) DO UPDATE SET document = excluded.document
+          ON CONFLICT (organization_id, id) DO UPDATE SET is_running = excluded.is_running,
+            document = excluded.document
         `),
+      get: (organizationId, id) =>
+        Query.first(
+          document,
+          sql`SELECT document FROM castellan.executions WHERE ${within(sql, organizationId)} AND id = ${id}`
+        ),
       list: (organizationId, sandcastleId, page) => {
         const conditions = [within(sql, organizationId), sql`sandcastle_id = ${sandcastleId}`]
         if (page.after !== undefined) conditions.push(Keyset.after(sql, "created_at", page.after))
@@ -41,6 +48,14 @@ export const layer: Layer.Layer<ExecutionStore, never, SqlClient> = Layer.effect
           (found) => Keyset.slice(found, page, ({ createdAt, id }) => ({ at: createdAt, id }))
         )
       },
+      unfinished: (before, limit) =>
+        Query.all(
+          document,
+          sql`
+            SELECT document FROM castellan.executions
+            WHERE ${acrossOrganizations(sql)} AND is_running AND recorded_at < ${DateTime.toDateUtc(before)}
+            ORDER BY recorded_at, id LIMIT ${limit}`
+        ),
       // What another purge is removing is passed over, not waited for.
       purge: (before, limit) =>
         Effect.map(

@@ -58,22 +58,27 @@ export const layer: Layer.Layer<SandcastleStore, never, SqlClient> = Layer.effec
           ),
           (found) => Keyset.slice(found, query, ({ createdAt, id }) => ({ at: createdAt, id }))
         ),
-      save: (sandcastle) =>
+      save: (sandcastle, heldUntil) =>
         Query.run(sql`
           INSERT INTO castellan.sandcastles (organization_id, id, creator_id, creator_key_id, creator_client,
-            last_used_at, created_at, document)
+            last_used_at, created_at, server_id, held_until, document)
           SELECT ${sandcastle.organizationId}, ${sandcastle.id}, ${sandcastle.creator.memberId},
             ${sandcastle.creator.apiKeyId ?? null}, ${clientKey(sandcastle.creator.clientMetadata)},
-            ${usedDate(sandcastle)}, ${DateTime.toDateUtc(sandcastle.createdAt)}, ${document.encode(sandcastle)}
+            ${usedDate(sandcastle)}, ${DateTime.toDateUtc(sandcastle.createdAt)}, ${sandcastle.serverId ?? null},
+            ${heldUntil === undefined ? null : DateTime.toDateUtc(heldUntil)}::timestamptz,
+            ${document.encode(sandcastle)}
           WHERE ${entering(sql, sandcastle.organizationId)}
           ON CONFLICT (organization_id, id) DO UPDATE SET creator_id = excluded.creator_id,
             creator_key_id = excluded.creator_key_id, creator_client = excluded.creator_client,
-            last_used_at = excluded.last_used_at, created_at = excluded.created_at, document = excluded.document
+            last_used_at = excluded.last_used_at, created_at = excluded.created_at,
+            server_id = excluded.server_id, held_until = coalesce(excluded.held_until, sandcastles.held_until),
+            document = excluded.document
         `),
       replace: (found, next) =>
         Effect.map(
           Query.row(sql`
-            UPDATE castellan.sandcastles SET last_used_at = ${usedDate(next)}, document = ${document.encode(next)}
+            UPDATE castellan.sandcastles SET last_used_at = ${usedDate(next)},
+              server_id = ${next.serverId ?? null}, document = ${document.encode(next)}
             WHERE ${within(sql, found.organizationId)} AND id = ${found.id}
               AND last_used_at IS NOT DISTINCT FROM ${usedDate(found)}
             RETURNING true AS replaced
@@ -86,6 +91,34 @@ export const layer: Layer.Layer<SandcastleStore, never, SqlClient> = Layer.effec
           sql`
             SELECT document FROM castellan.sandcastles
             WHERE ${acrossOrganizations(sql)} AND last_used_at <= ${DateTime.toDateUtc(moment)} ORDER BY last_used_at`
+        ),
+      running: (organizationId, limit) =>
+        Query.all(
+          document,
+          sql`
+            SELECT document FROM castellan.sandcastles
+            WHERE ${within(sql, organizationId)} AND last_used_at IS NOT NULL
+            ORDER BY last_used_at, id LIMIT ${limit}`
+        ),
+      renew: (serverId, heldUntil) =>
+        Query.run(sql`
+          UPDATE castellan.sandcastles SET held_until = ${DateTime.toDateUtc(heldUntil)}
+          WHERE ${acrossOrganizations(sql)} AND server_id = ${serverId} AND last_used_at IS NOT NULL`),
+      isHeld: (organizationId, id, now) =>
+        Effect.map(
+          Query.row(sql`
+            SELECT true AS held FROM castellan.sandcastles
+            WHERE ${within(sql, organizationId)} AND id = ${id} AND held_until > ${DateTime.toDateUtc(now)}`),
+          Option.isSome
+        ),
+      abandoned: (now, limit) =>
+        Query.all(
+          document,
+          sql`
+            SELECT document FROM castellan.sandcastles
+            WHERE ${acrossOrganizations(sql)} AND last_used_at IS NOT NULL
+              AND (held_until IS NULL OR held_until <= ${DateTime.toDateUtc(now)})
+            ORDER BY last_used_at, id LIMIT ${limit}`
         )
     })
   )

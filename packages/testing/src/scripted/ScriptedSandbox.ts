@@ -177,6 +177,8 @@ export const layer = (
     readonly capabilities?: Partial<SandboxCapabilities>
     /** Why no session opens, where none does. */
     readonly unavailable?: string
+    /** What opening a session waits for. */
+    readonly opensAfter?: Effect.Effect<void>
   } = {}
 ): Layer.Layer<ScriptedSandbox | SandboxRuntime> =>
   Layer.effectContext(
@@ -341,6 +343,7 @@ export const layer = (
             const why = options.unavailable ?? `the sandbox lacks ${lacks.join(", ")}`
             return yield* new SandboxError({ reason: "unavailable", message: why })
           }
+          if (options.opensAfter !== undefined) yield* options.opensAfter
           specs.push(spec)
           const session: Session = {
             spec,

@@ -8,6 +8,7 @@ import { assert, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { layerCrypto } from "../fixture/Deployment.ts"
 import * as Sample from "../fixture/Sample.ts"
 import * as SandcastleSample from "../fixture/SandcastleSample.ts"
@@ -110,6 +111,35 @@ export const suite = <E>(name: string, layer: Layer.Layer<ExecutionStore, E>): v
           assertSame((yield* store.list(one.organizationId, one.id, { limit: 10 })).items, [young])
           assertSame((yield* store.list(other.organizationId, other.id, { limit: 10 })).items, [])
         })
+    )
+
+    it.effect("finds one by its id, and tells which were begun before a moment and have no end", () =>
+      Effect.gen(function* () {
+        const store = yield* ExecutionStore
+        const [castle, other] = [yield* newSandcastle, yield* newSandcastle]
+        const moment = at("1970-01-02T00:00:00.000Z")
+        const began = (iso: string) => ({ createdAt: at(iso), input: "'\u0000'" })
+        const [second, first, ended, young] = yield* Effect.all([
+          SandcastleSample.execution(castle, began("1970-01-01T23:59:59.999Z")),
+          SandcastleSample.execution(other, began("1970-01-01T00:00:00.000Z")),
+          SandcastleSample.execution(castle, began("1970-01-01T12:00:00.000Z")),
+          SandcastleSample.execution(castle, { createdAt: moment })
+        ])
+        yield* Effect.forEach([second, first, ended, young], kept)
+        const ours = new Set<string>([castle.organizationId, other.organizationId])
+        const unfinished = Effect.map(store.unfinished(moment, 100_000), (found) =>
+          found.filter(({ organizationId }) => ours.has(organizationId))
+        )
+        assertSame(yield* unfinished, [first, ended, second])
+        assertSame(yield* store.unfinished(moment, 1), (yield* store.unfinished(moment, 100_000)).slice(0, 1))
+        yield* kept(new Execution({ ...ended, status: Failed.make({ endedAt, error: "no" }) }))
+        assertSame(yield* unfinished, [first, second])
+        assertSame(yield* store.get(first.organizationId, first.id), Option.some(first))
+        assertSame(yield* store.get(castle.organizationId, first.id), Option.none())
+        yield* kept(new Execution({ ...first, status: Completed.make({ endedAt }) }))
+        yield* kept(new Execution({ ...second, status: Interrupted.make({ endedAt }) }))
+        assertSame(yield* unfinished, [])
+      })
     )
   })
 }

@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { layerCrypto } from "../fixture/Deployment.ts"
 import * as Sample from "../fixture/Sample.ts"
-import { sandcastle } from "../fixture/SandcastleSample.ts"
+import { sandcastle, serverId } from "../fixture/SandcastleSample.ts"
 import { assertSame } from "./Same.ts"
 
 const at = (iso: string): DateTime.Utc => DateTime.makeUnsafe(iso)
@@ -144,6 +144,73 @@ export const suite = <E>(name: string, layer: Layer.Layer<SandcastleStore, E>): 
         const ours = new Set<string>(ids([idle, stale, unknown, busy, gone]))
         const found = ids(yield* store.idleSince(noon)).filter((id) => ours.has(id))
         assert.deepStrictEqual(found.toSorted(), ids([idle, stale, unknown]).toSorted())
+      })
+    )
+
+    it.effect("tells what an organization runs, unused for longest first", () =>
+      Effect.gen(function* () {
+        const store = yield* SandcastleStore
+        const maker = yield* newMaker
+        const colleague = yield* Sample.principal(maker.organizationId)
+        const [late, early, gone] = yield* Effect.all([
+          sandcastle(maker, { status: Running.make(used(noon)) }),
+          sandcastle(colleague, { status: Unknown.make(used(at("2030-05-05T11:00:00.000Z"))) }),
+          sandcastle(maker, { status: stopped })
+        ])
+        const theirs = yield* sandcastle(yield* newMaker, { status: Running.make(used(noon)) })
+        yield* Effect.forEach([late, early, gone, theirs], kept)
+        assertSame(yield* store.running(maker.organizationId, 10), [early, late])
+        assertSame(yield* store.running(maker.organizationId, 1), [early])
+      })
+    )
+
+    it.effect("tells which were left by a server that is not there any more", () =>
+      Effect.gen(function* () {
+        const store = yield* SandcastleStore
+        const maker = yield* newMaker
+        const other = yield* newMaker
+        const [here, there] = [yield* serverId, yield* serverId]
+        // Earlier than anything that another test of a shared adapter keeps is held until.
+        const now = at("1980-01-01T00:00:00.000Z")
+        const before = at("1979-12-31T23:59:59.999Z")
+        const after = at("1980-01-01T00:00:00.001Z")
+        const running = Running.make({ startedAt: before, lastUsedAt: before })
+        const [mine, mineToo, theirs, unheld, gone] = yield* Effect.all([
+          sandcastle(maker, { status: running, serverId: here }),
+          sandcastle(other, { status: Unknown.make({ startedAt: before, lastUsedAt: now }), serverId: here }),
+          sandcastle(maker, { status: running, serverId: there }),
+          sandcastle(maker, { status: running }),
+          sandcastle(maker, { status: stopped, serverId: here })
+        ])
+        const ours = new Set<string>(ids([mine, mineToo, theirs, unheld, gone]))
+        const abandoned = Effect.map(store.abandoned(now, 100_000), (found) =>
+          ids(found)
+            .filter((id) => ours.has(id))
+            .toSorted()
+        )
+        yield* Effect.forEach([mine, mineToo, theirs], (one) => store.save(one, after), { discard: true })
+        yield* Effect.forEach([unheld, gone], kept)
+        const isHeld = (one: Sandcastle) => store.isHeld(one.organizationId, one.id, now)
+        assert.deepStrictEqual(yield* abandoned, ids([unheld]))
+        assert.isTrue(yield* isHeld(mine))
+        assert.isFalse(yield* store.isHeld(other.organizationId, mine.id, now))
+        assert.isFalse(yield* isHeld(unheld))
+        // What is kept of a sandcastle beside that leaves it as it is.
+        yield* kept(new Sandcastle({ ...mine, status: Stale.make({ startedAt: before, lastUsedAt: before }) }))
+        assert.isTrue(yield* isHeld(mine))
+        // To that very moment, and no longer.
+        yield* store.renew(here, now)
+        assert.isFalse(yield* isHeld(mine))
+        assert.deepStrictEqual(yield* abandoned, ids([mine, mineToo, unheld]).toSorted())
+        yield* store.renew(here, after)
+        yield* store.renew(there, before)
+        assert.deepStrictEqual(yield* abandoned, ids([theirs, unheld]).toSorted())
+        // Taken over: the server that had it before is not heard of any more.
+        yield* store.save(new Sandcastle({ ...theirs, serverId: here }), after)
+        yield* store.renew(there, before)
+        assert.deepStrictEqual(yield* abandoned, ids([unheld]))
+        yield* store.save(new Sandcastle({ ...unheld, status: stopped }))
+        assert.deepStrictEqual(yield* abandoned, [])
       })
     )
   })
