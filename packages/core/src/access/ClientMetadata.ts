@@ -58,8 +58,8 @@ export class ClientMetadataRefusal extends Schema.TaggedError<ClientMetadataRefu
 const refuse = (fault: ClientMetadataFault, rule: string): Result.Result<never, ClientMetadataRefusal> =>
   Result.fail(new ClientMetadataRefusal({ fault, rule }))
 
-/** The strings and punctuation of a JSON text, and its numbers: what a parsed value no longer shows. */
-const tokens = /"(?:[^"\\]|\\.)*"|[:,{}[\]]|-?\d[\d.eE+-]*/g
+/** The scalars and punctuation of a JSON text: what a parsed value no longer shows. */
+const tokens = /"(?:[^"\\]|\\.)*"|[:,{}[\]]|-?\d[\d.eE+-]*|true|false|null/g
 
 /** A whole number that no double holds for certain: a policy would compare another one. */
 const isInexact = (written: string): boolean => {
@@ -74,16 +74,21 @@ const decodeText = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unkno
 const isAttribute = Schema.is(Attribute)
 const isString = Schema.is(Schema.String)
 
-/** The names of the fields, as the text has them: each as often as it is there. */
-const namesIn = (found: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const names: Array<string> = []
+/**
+ * The fields of a JSON object, as its text has them: each as often as it is there, and by the very name that it has. The
+ * parsed object is not asked for them: of a field that is there twice it has the last, and V8 13 gives a name that is
+ * one escaped character the name `\\` where it has seen that one in its place before.
+ */
+const fieldsIn = (found: ReadonlyArray<string>): ReadonlyArray<readonly [name: string, value: unknown]> => {
+  const fields: Array<readonly [string, unknown]> = []
   found.forEach((token, index) => {
     if (!token.startsWith('"') || found[index + 1] !== ":") return
-    // Two spellings of one name are the same field.
     const name = Result.getOrUndefined(decodeText(token))
-    if (isString(name)) names.push(name)
+    const written = found[index + 2]
+    // An object or an array is none: where it begins is no value by itself.
+    if (isString(name)) fields.push([name, Result.getOrUndefined(decodeText(written))])
   })
-  return names
+  return fields
 }
 
 /**
@@ -99,7 +104,9 @@ export const parse = (text: string): Result.Result<ClientMetadata, ClientMetadat
     return refuse("not_an_object", "must be a JSON object, not another JSON value")
   }
   const attributes: Record<string, typeof Attribute.Type> = {}
-  for (const [name, field] of Object.entries(value)) {
+  const found = text.match(tokens) ?? []
+  const fields = fieldsIn(found)
+  for (const [name, field] of fields) {
     if (name === "__proto__") return refuse("forbidden_field", 'must not have a field "__proto__"')
     if (!isAttribute(field)) {
       return refuse("not_a_scalar", `field ${JSON.stringify(name)} must be a string, a number, a boolean or null`)
@@ -109,8 +116,7 @@ export const parse = (text: string): Result.Result<ClientMetadata, ClientMetadat
     }
     attributes[name] = field
   }
-  const found = text.match(tokens) ?? []
-  const names = namesIn(found)
+  const names = fields.map(([name]) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) return refuse("duplicate_field", `field ${JSON.stringify(twice)} must be there only once`)
   const inexact = found.find((token) => /^[-\d]/.test(token) && isInexact(token))

@@ -143,6 +143,17 @@ describe("ClientMetadata", () => {
     }
   })
 
+  it("a name of one escaped character, also after another name that is written with the same first one", () => {
+    const names = (text: string) => Object.keys(Result.getOrThrow(ClientMetadata.parse(text)).attributes)
+    assert.deepStrictEqual(names(String.raw`{"a":0,"\\":1}`), ["a", "\\"])
+    assert.deepStrictEqual(names(String.raw`{"a":0,"\t":1}`), ["a", "\t"])
+    assert.deepStrictEqual(names(String.raw`{"a":0,"\u0062":1}`), ["a", "b"])
+    assert.strictEqual(
+      Result.getOrThrow(Result.flip(ClientMetadata.parse(String.raw`{"a":0,"\u0061":1}`))).fault,
+      "duplicate_field"
+    )
+  })
+
   const Scalar = Schema.Union([Schema.String, Schema.Int, Schema.Boolean, Schema.Null])
 
   it.prop(
