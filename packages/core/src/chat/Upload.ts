@@ -26,7 +26,7 @@ export const QuestionFile = Schema.Struct({
   /** By its name. */
   mediaType: Schema.NonEmptyString,
   /** Bytes. */
-  size: Schema.Int
+  size: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 })
 export type QuestionFile = typeof QuestionFile.Type
 
