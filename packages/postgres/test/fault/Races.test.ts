@@ -10,7 +10,10 @@ import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { Changes } from "@castellan/core/change/Changes"
 import * as TextBytes from "@castellan/core/library/TextBytes"
 import { Playbooks } from "@castellan/core/playbook/Playbooks"
+import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
+import { SandcastleStore } from "@castellan/core/sandcastle/SandcastleStore"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
+import { ScriptedSandbox } from "@castellan/testing/scripted/ScriptedSandbox"
 import { assert, describe, it } from "@effect/vitest"
 import { type Context, Effect, Layer, References } from "effect"
 import * as PostgresDatabase from "../../src/database/PostgresDatabase.ts"
@@ -160,6 +163,25 @@ describe("two servers on one database", () => {
         AuditStore.use((store) => store.list(tenant.organizationId, { limit: 100, action: "merge" }))
       )
       assert.strictEqual(items.length, 10, "one event for a merge")
+    })
+  )
+
+  race("start/start: an organization runs as many sandcastles as it may, and not one more", ({ admin, here, there }) =>
+    Effect.gen(function* () {
+      const start = as(admin)(Sandcastles.use((sandcastles) => Effect.result(sandcastles.start())))
+      const most = 20
+      for (let running = 0; running < most - 2; running++) yield* here(start)
+      const results = yield* Effect.all(
+        Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? here(start) : there(start))),
+        { concurrency: "unbounded" }
+      )
+      const won = results.filter(({ _tag }) => _tag === "Success").length
+      assert.isAtMost(won, 2)
+      for (let further = won; further < 4; further++) yield* here(start)
+      const running = yield* here(SandcastleStore.use((store) => store.running(admin.organizationId, 100)))
+      assert.strictEqual(running.length, most)
+      const open = ScriptedSandbox.use((sandbox) => sandbox.open)
+      assert.strictEqual((yield* here(open)).length + (yield* there(open)).length, most)
     })
   )
 })
