@@ -5,6 +5,7 @@
  *
  * Source: issue "Everything kept" §2; decisions.md §1 to §3; policy-cases K4, K20 to K24, K30 to K33, K37, K40.
  */
+import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type Caller, callersOf, layer as layerShared, overlook, Shared } from "./Callers.ts"
@@ -122,9 +123,19 @@ const lists = operations.filter(
 const open = operations.filter(({ name }) => anonymous[name] !== undefined)
 const guarded = operations.filter(({ name }) => anonymous[name] === undefined)
 
+/** Every operation has a world of its own, with a sandcastle in it, on one server. */
+const manySandcastles = Layer.effect(
+  SandcastleLimits,
+  Effect.map(SandcastleLimits, (limits) => ({ ...limits, perServer: 100_000 }))
+)
+
 /** The matrix over a deployment. */
 export const suite = (title: string, deployment: Deployment, { isThorough = true }: SuiteOptions = {}): void => {
-  const site = layerShared.pipe(Layer.provideMerge(Served.layer), Layer.provideMerge(deployment))
+  const site = layerShared.pipe(
+    Layer.provideMerge(Served.layer),
+    Layer.provideMerge(deployment),
+    Layer.provide(manySandcastles)
+  )
   layer(site, { timeout: "120 seconds", excludeTestServices: true })(`the matrix of callers: ${title}`, (it) => {
     it.effect.each(guarded.map((operation) => [operation.name, operation] as const))("%s", ([, operation]) =>
       Effect.map(walked(operation, isThorough), (wrong) => assert.deepStrictEqual(wrong, []))
