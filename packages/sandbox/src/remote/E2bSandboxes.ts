@@ -1,0 +1,150 @@
+/**
+ * The sandboxes of a deployment at E2B: found by the tag of their session, made where there is none, ended.
+ *
+ * A sandbox is tagged before it exists, so one that was made while the answer was lost is found and not made twice. It
+ * lives by a lease that only an open session renews: what nobody knows of any more ends by itself.
+ */
+import { Sandbox, type SandboxInfo } from "@e2b/code-interpreter"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import type { Settings } from "./E2bOptions.ts"
+import { call, patiently, type ProviderFailure } from "./RemoteProvider.ts"
+
+const tags = { deployment: "castellan-deployment", session: "castellan-session", attempt: "castellan-attempt" } as const
+
+/** A sandbox that is there. */
+export interface Found {
+  readonly sandbox: Sandbox
+  /** Whether it was there before. */
+  readonly existing: boolean
+}
+
+/** A sandbox as it is told, without a connection to it. */
+export interface Listed {
+  readonly id: string
+  readonly session: string
+}
+
+/** The sandboxes of a deployment. */
+export interface E2bSandboxes {
+  /** The sandbox of a session: the one that is there, or a new one. `attempt` must be one that was never used. */
+  readonly obtain: (session: string, attempt: string) => Effect.Effect<Found, ProviderFailure>
+  /** Keeps a sandbox alive for another lease. */
+  readonly renew: (sandbox: Sandbox) => Effect.Effect<void, ProviderFailure>
+  /** Ends a sandbox, which may be gone. */
+  readonly end: (id: string) => Effect.Effect<void, ProviderFailure>
+  /** All sandboxes of the deployment. */
+  readonly list: Effect.Effect<ReadonlyArray<Listed>, ProviderFailure>
+}
+
+/** Speaks with E2B. */
+export const make = (settings: Settings): E2bSandboxes => {
+  const milliseconds = Duration.toMillis(settings.callTimeout)
+  const connection = {
+    ...settings.place,
+    apiKey: Redacted.value(settings.apiKey),
+    debug: false,
+    requestTimeoutMs: milliseconds,
+    // Whoever calls knows what may be repeated.
+    retries: 0
+  }
+  const lease = Duration.toMillis(settings.lease)
+
+  const find = (metadata: Readonly<Record<string, string>>) =>
+    patiently(
+      call("list", settings.callTimeout, async (signal) => {
+        const found: Array<SandboxInfo> = []
+        const pages = Sandbox.list({ ...connection, query: { metadata, state: ["running", "paused"] } })
+        while (pages.hasNext) {
+          // A page names the next one.
+          // oxlint-disable-next-line no-await-in-loop
+          found.push(...(await pages.nextItems({ signal })))
+        }
+        // What the provider was asked for is not what it must have answered.
+        return found
+          .filter((info) => Object.entries(metadata).every(([name, value]) => info.metadata[name] === value))
+          .toSorted((one, other) => one.startedAt.getTime() - other.startedAt.getTime())
+      })
+    )
+
+  const end = (id: string) =>
+    Effect.asVoid(
+      patiently(call("kill", settings.callTimeout, (signal) => Sandbox.kill(id, { ...connection, signal })))
+    )
+
+  const connect = (id: string) =>
+    patiently(
+      call("connect", settings.callTimeout, (signal) =>
+        Sandbox.connect(id, { ...connection, signal, timeoutMs: lease })
+      )
+    )
+
+  const create = (session: string, attempt: string) =>
+    call("create", settings.createTimeout, (signal) =>
+      Sandbox.create(settings.template, {
+        ...connection,
+        requestTimeoutMs: Duration.toMillis(settings.createTimeout),
+        signal,
+        timeoutMs: lease,
+        secure: true,
+        allowInternetAccess: false,
+        network: { denyOut: ["0.0.0.0/0"], allowPublicTraffic: false },
+        lifecycle: { onTimeout: "kill" },
+        metadata: { [tags.deployment]: settings.deployment, [tags.session]: session, [tags.attempt]: attempt }
+      })
+    )
+
+  /** Ends what an attempt made after all, whenever that comes to light within a minute. */
+  const forget = (attempt: string) =>
+    find({ [tags.deployment]: settings.deployment, [tags.attempt]: attempt }).pipe(
+      Effect.flatMap((found) => Effect.forEach(found, ({ sandboxId }) => end(sandboxId), { discard: true })),
+      Effect.repeat({ times: 3, schedule: Schedule.exponential("2 seconds", 3) }),
+      Effect.ignore({
+        log: "Warn",
+        message: "Whether a sandbox was made in vain cannot be told; its lease will end it"
+      })
+    )
+
+  /** Makes a sandbox. Where the answer is lost, the sandbox may be there all the same, and is then the one. */
+  const made = (session: string, attempt: string): Effect.Effect<Sandbox, ProviderFailure> =>
+    create(session, attempt).pipe(
+      Effect.catchIf(
+        ({ reason }) => reason === "silent" || reason === "busy",
+        (failure) =>
+          find({ [tags.deployment]: settings.deployment, [tags.attempt]: attempt }).pipe(
+            Effect.flatMap(([first]) => (first === undefined ? Effect.fail(failure) : connect(first.sandboxId))),
+            Effect.tapError(() => Effect.forkDetach(forget(attempt)))
+          )
+      )
+    )
+
+  const obtain: E2bSandboxes["obtain"] = Effect.fnUntraced(function* (session, attempt) {
+    const [first, ...others] = yield* find({ [tags.deployment]: settings.deployment, [tags.session]: session })
+    // Two hosts made one each. The older one is the session, here and for the other host.
+    for (const { sandboxId } of others) yield* end(sandboxId)
+    if (first !== undefined) {
+      const taken = yield* connect(first.sandboxId).pipe(
+        Effect.map((sandbox): Found => ({ sandbox, existing: true })),
+        // It ended between the list and the connection.
+        Effect.catchIf(
+          ({ reason }) => reason === "gone",
+          () => Effect.undefined
+        )
+      )
+      if (taken !== undefined) return taken
+    }
+    return { sandbox: yield* made(session, attempt), existing: false }
+  })
+
+  return {
+    obtain,
+    end,
+    renew: (sandbox) =>
+      patiently(call("renew", settings.callTimeout, (signal) => sandbox.setTimeout(lease, { signal }))),
+    list: Effect.map(find({ [tags.deployment]: settings.deployment }), (found) =>
+      found.map(({ metadata, sandboxId }) => ({ id: sandboxId, session: metadata[tags.session] ?? "" }))
+    )
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * A tier of sandboxes at E2B: each session has a microVM of its own, in which our supervisor runs under a relay.
+ *
+ * The supervisor is the one of every tier, so figures, tables and tracebacks are the same here as elsewhere. There is no
+ * network out of the sandbox. Its user may become root in it: the wall is the machine, and all that comes out of it is
+ * checked by the engine.
+ */
+import type { SandboxCapabilities, SandboxError } from "@castellan/core/sandcastle/SandboxRuntime"
+import type { Sandbox } from "@e2b/code-interpreter"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import { randomUUID } from "node:crypto"
+import type { SandboxProcess, SandboxTier } from "../session/SandboxProcess.ts"
+import * as E2bChannel from "./E2bChannel.ts"
+import type { Settings } from "./E2bOptions.ts"
+import type { E2bSandboxes } from "./E2bSandboxes.ts"
+import { bundle, unpack } from "./PythonBundle.ts"
+import { call, patiently, type ProviderFailure, whileOpen, whileOpening } from "./RemoteProvider.ts"
+
+const home = "/sandbox/castellan"
+const files = "/sandbox/files"
+const socket = `${home}/session.sock`
+const relay = `${home}/castellan_remote/relay.py`
+
+const capabilities = (packages: ReadonlyArray<string>): SandboxCapabilities => ({
+  isolation: "microvm",
+  statefulPython: true,
+  realBash: true,
+  packages,
+  gentleInterrupt: true,
+  persistent: true,
+  // What a sandbox may use is the machine that it is, but nothing counts the processes in it.
+  limits: { cpu: "hard", memory: "hard", processes: "none", disk: "hard", network: "hard", time: "watchdog" }
+})
+
+/** The tier. */
+export const make = Effect.fnUntraced(function* (
+  settings: Settings,
+  sandboxes: E2bSandboxes
+): Effect.fn.Return<SandboxTier> {
+  const sources = yield* Effect.cached(bundle)
+
+  const run = (sandbox: Sandbox, command: string, user?: "root") =>
+    call("command", settings.callTimeout, (signal) =>
+      sandbox.commands.run(command, {
+        cwd: "/",
+        timeoutMs: Duration.toMillis(settings.callTimeout),
+        signal,
+        ...(user === undefined ? {} : { user })
+      })
+    )
+
+  /** Lays down what the session needs. That commands run at all is known once this is done. */
+  const furnish = Effect.fnUntraced(function* (sandbox: Sandbox) {
+    const { content, digest } = yield* sources
+    const folders = `mkdir -p ${files} ${home} && chmod 0777 /sandbox ${files} ${home}`
+    yield* patiently(run(sandbox, folders, "root"))
+    const packed = `${home}/${digest}.json`
+    const { stdout } = yield* patiently(run(sandbox, `test -f ${packed}.done && echo there || true`))
+    if (stdout.includes("there")) return
+    yield* patiently(call("upload", settings.callTimeout, (signal) => sandbox.files.write(packed, content, { signal })))
+    yield* patiently(run(sandbox, `${settings.python} -I -c '${unpack}' ${packed} ${home} && touch ${packed}.done`))
+  })
+
+  /** Starts the relay where none runs. */
+  const start = (sandbox: Sandbox) => {
+    const serve = `${settings.python} -I ${relay} serve ${home}/castellan_supervisor.py ${files} ${socket}`
+    const runs = `test -S ${socket} && kill -0 "$(cat ${socket}.pid)" 2>/dev/null`
+    return patiently(run(sandbox, `{ ${runs}; } || (setsid ${serve} </dev/null >/dev/null 2>&1 &)`))
+  }
+
+  const attach = Effect.fnUntraced(function* (
+    sandbox: Sandbox,
+    nonce: string
+  ): Effect.fn.Return<SandboxProcess, ProviderFailure | SandboxError, Scope.Scope> {
+    const scope = yield* Effect.scope
+    const program = `${settings.python} -I ${home}/castellan_remote/attach.py`
+    const channel = yield* E2bChannel.attach(sandbox, settings, program, socket)
+    yield* channel.send(Buffer.from(`${nonce}\n`))
+    const replaceInterpreter = whileOpen(run(sandbox, `${settings.python} -I ${relay} stop ${socket}`)).pipe(
+      Effect.andThen(whileOpen(start(sandbox))),
+      Effect.andThen(
+        attach(sandbox, nonce).pipe(Effect.catchTag("ProviderFailure", (failure) => whileOpen(Effect.fail(failure))))
+      ),
+      Scope.provide(scope)
+    )
+    return {
+      resumed: channel.resumed,
+      send: channel.send,
+      output: channel.output,
+      replaceInterpreter,
+      memoryBytes: call("metrics", settings.callTimeout, (signal) => sandbox.getMetrics({ signal })).pipe(
+        Effect.map((metrics) => metrics.at(-1)?.memUsed),
+        Effect.catchTag("ProviderFailure", ({ detail }) =>
+          Effect.as(Effect.logWarning("The memory of a sandbox is not known", detail), undefined)
+        )
+      )
+    }
+  })
+
+  const launch: SandboxTier["launch"] = Effect.fnUntraced(function* (spec, nonce) {
+    const { sandbox } = yield* Effect.acquireRelease(whileOpening(sandboxes.obtain(spec.id, randomUUID())), (found) =>
+      Effect.catchTag(sandboxes.end(found.sandbox.sandboxId), "ProviderFailure", ({ detail }) =>
+        Effect.logWarning("A sandbox is left to the end of its lease", detail)
+      )
+    )
+    yield* sandboxes.renew(sandbox).pipe(
+      Effect.catchTag("ProviderFailure", ({ detail }) =>
+        Effect.logWarning("The lease of a sandbox was not renewed", detail)
+      ),
+      Effect.repeat(Schedule.spaced(Duration.times(settings.lease, 1 / 3))),
+      Effect.forkScoped
+    )
+    yield* whileOpening(furnish(sandbox))
+    yield* whileOpening(start(sandbox))
+    return yield* attach(sandbox, nonce).pipe(
+      Effect.catchTag("ProviderFailure", (failure) => whileOpening(Effect.fail(failure)))
+    )
+  })
+
+  return { capabilities: capabilities(settings.packages), launch }
+})
