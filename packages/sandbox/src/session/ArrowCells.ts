@@ -1,0 +1,203 @@
+/**
+ * Cells of a table as the buffers of Arrow columns. A column whose cells are not all what its type says becomes text, so
+ * that nothing is lost and nothing made up.
+ */
+import type { ColumnType, Value } from "@castellan/core/connector/ResultTable"
+import {
+  Batch,
+  bool,
+  type DataType,
+  dateDay,
+  decimal128,
+  float64,
+  int64,
+  timestamp,
+  TimeUnit,
+  utf8
+} from "@uwdata/flechette"
+
+type Cells = ReadonlyArray<Value>
+
+/** A batch of a column, and its type. */
+export interface ColumnBatch {
+  readonly type: DataType
+  readonly batch: Batch<unknown>
+}
+
+type Typed = BigInt64Array | BigUint64Array | Float64Array | Int32Array | Uint8Array
+
+const setBit = (bits: Uint8Array, index: number): void => {
+  bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7))
+}
+
+const bitmap = (length: number): Uint8Array => new Uint8Array((length + 7) >> 3)
+
+/** Which cells are there, where some are not. */
+const validityOf = (cells: Cells): { readonly nullCount: number; readonly validity: Uint8Array } => {
+  const validity = bitmap(cells.length)
+  let nullCount = 0
+  for (let index = 0; index < cells.length; index++) {
+    if (cells[index] === null) nullCount += 1
+    else setBit(validity, index)
+  }
+  return { nullCount, validity: nullCount === 0 ? new Uint8Array(0) : validity }
+}
+
+const batchOf = (cells: Cells, type: DataType, values: Typed, offsets?: Int32Array): ColumnBatch => ({
+  type,
+  batch: new Batch({
+    length: cells.length,
+    type,
+    ...validityOf(cells),
+    values,
+    ...(offsets === undefined ? {} : { offsets })
+  })
+})
+
+/** Text: the bytes of all cells one after another. */
+const textOf = (cells: Cells): ColumnBatch => {
+  const offsets = new Int32Array(cells.length + 1)
+  let bytes = Buffer.allocUnsafe(Math.max(64, cells.length * 16))
+  let at = 0
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index]
+    if (cell !== null && cell !== undefined) {
+      const text = typeof cell === "string" ? cell : String(cell)
+      // UTF-8 has at most three bytes for each unit of UTF-16.
+      if (at + text.length * 3 > bytes.length) {
+        const larger = Buffer.allocUnsafe(bytes.length * 2 + text.length * 3)
+        bytes.copy(larger, 0, 0, at)
+        bytes = larger
+      }
+      at += bytes.write(text, at)
+    }
+    offsets[index + 1] = at
+  }
+  return batchOf(cells, utf8(), bytes.subarray(0, at), offsets)
+}
+
+const numbersOf = (cells: Cells): ColumnBatch | undefined => {
+  const values = new Float64Array(cells.length)
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index] ?? null
+    if (cell === null) continue
+    if (typeof cell !== "number") return undefined
+    values[index] = cell
+  }
+  return batchOf(cells, float64(), values)
+}
+
+const integersOf = (cells: Cells): ColumnBatch | undefined => {
+  // A double of a whole number and the two halves of the integer are the same number: no BigInt for each cell.
+  const halves = new Int32Array(cells.length * 2)
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index] ?? null
+    if (cell === null) continue
+    if (typeof cell !== "number" || !Number.isSafeInteger(cell)) return undefined
+    halves[index * 2] = cell
+    halves[index * 2 + 1] = Math.floor(cell / 4_294_967_296)
+    if (cell > 2_147_483_647 || cell < -2_147_483_648) halves[index * 2] = Number(BigInt.asIntN(32, BigInt(cell)))
+  }
+  return batchOf(cells, int64(), new BigInt64Array(halves.buffer))
+}
+
+const booleansOf = (cells: Cells): ColumnBatch | undefined => {
+  const values = bitmap(cells.length)
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index] ?? null
+    if (cell === null) continue
+    if (typeof cell !== "boolean") return undefined
+    if (cell) setBit(values, index)
+  }
+  return batchOf(cells, bool(), values)
+}
+
+const dayMilliseconds = 86_400_000
+
+/** Milliseconds since 1970 of a day, where there is such a day. */
+const millisecondsOf = (year: number, month: number, day: number): number | undefined => {
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() : undefined
+}
+
+const datesOf = (cells: Cells): ColumnBatch | undefined => {
+  const values = new Int32Array(cells.length)
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index] ?? null
+    if (cell === null) continue
+    const parts = typeof cell === "string" ? /^(\d{4})-(\d\d)-(\d\d)$/u.exec(cell) : null
+    const time = parts === null ? undefined : millisecondsOf(Number(parts[1]), Number(parts[2]), Number(parts[3]))
+    if (time === undefined) return undefined
+    values[index] = time / dayMilliseconds
+  }
+  return batchOf(cells, dateDay(), values)
+}
+
+const instant = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6})\d*)?)?(Z|[+-]\d\d(?::?\d\d)?)?$/u
+
+/** Minutes that a zone is ahead of UTC. */
+const minutesOf = (zone: string): number => {
+  if (zone === "Z") return 0
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(":", "") || "0")
+  return zone.startsWith("-") ? -minutes : minutes
+}
+
+const timestampsOf = (cells: Cells): ColumnBatch | undefined => {
+  const values = new BigInt64Array(cells.length)
+  let zoned: boolean | undefined
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index] ?? null
+    if (cell === null) continue
+    const parts = typeof cell === "string" ? instant.exec(cell) : null
+    if (parts === null) return undefined
+    const [, year, month, day, hour, minute, second = "0", fraction = "", zone] = parts
+    const date = millisecondsOf(Number(year), Number(month), Number(day))
+    if (date === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
+    const hasZone = zone !== undefined
+    // Times of a zone and times of none are not the same kind of thing.
+    if (zoned !== undefined && zoned !== hasZone) return undefined
+    zoned = hasZone
+    const minutes = Number(hour) * 60 + Number(minute) - (zone === undefined ? 0 : minutesOf(zone))
+    const milliseconds = date + (minutes * 60 + Number(second)) * 1000
+    values[index] = BigInt(milliseconds) * 1000n + BigInt(fraction.padEnd(6, "0"))
+  }
+  return batchOf(cells, timestamp(TimeUnit.MICROSECOND, zoned === true ? "UTC" : null), values)
+}
+
+/** Digits of an Arrow decimal of 128 bits. */
+const decimalDigits = 38
+
+const decimalsOf = (cells: Cells): ColumnBatch | undefined => {
+  let scale = 0
+  let whole = 1
+  for (const cell of cells) {
+    if (cell === null) continue
+    const parts = typeof cell === "string" ? /^[+-]?(\d+)(?:\.(\d+))?$/u.exec(cell) : null
+    if (parts === null) return undefined
+    scale = Math.max(scale, parts[2]?.length ?? 0)
+    whole = Math.max(whole, (parts[1] ?? "").replace(/^0+/u, "").length)
+  }
+  if (scale + whole > decimalDigits) return undefined
+  const values = new BigUint64Array(cells.length * 2)
+  for (const [index, cell] of cells.entries()) {
+    if (typeof cell !== "string") continue
+    const [integer = "", fraction = ""] = cell.split(".")
+    const value = BigInt(`${integer.replace("+", "")}${fraction.padEnd(scale, "0")}`)
+    values[index * 2] = BigInt.asUintN(64, value)
+    values[index * 2 + 1] = BigInt.asUintN(64, value >> 64n)
+  }
+  return batchOf(cells, decimal128(scale + whole, scale), values)
+}
+
+const builders: { readonly [Type in ColumnType]?: (cells: Cells) => ColumnBatch | undefined } = {
+  boolean: booleansOf,
+  date: datesOf,
+  decimal: decimalsOf,
+  integer: integersOf,
+  number: numbersOf,
+  timestamp: timestampsOf
+}
+
+/** The batch of a column. */
+export const batch = (type: ColumnType, cells: Cells): ColumnBatch => builders[type]?.(cells) ?? textOf(cells)

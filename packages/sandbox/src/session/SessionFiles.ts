@@ -1,0 +1,102 @@
+/**
+ * Files of a session and its library, by commands to the supervisor.
+ */
+import type { LibraryFile, SandboxEntry, SandboxSession } from "@castellan/core/sandcastle/SandboxRuntime"
+import { library } from "@castellan/core/sandcastle/SandboxPath"
+import * as Effect from "effect/Effect"
+import * as CommandFrame from "../protocol/CommandFrame.ts"
+import { maximumLine } from "../protocol/Command.ts"
+import { editsOf, isHeld } from "./LibraryEdits.ts"
+import type { SessionLink } from "./SessionLink.ts"
+import { SessionLimits } from "./SessionLimits.ts"
+
+/** What the port has of files. */
+export type SessionFiles = Pick<SandboxSession, "diff" | "download" | "list" | "mountLibrary" | "remove" | "upload">
+
+/** Entries of one folder that are listed. */
+const maximumListed = 10_000
+
+const whole = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const [only] = parts
+  return parts.length === 1 && only !== undefined ? only : new Uint8Array(Buffer.concat(parts))
+}
+
+/** How many of the files fit into the line of one command: the first ones. */
+const fitting = (files: ReadonlyArray<LibraryFile>): number => {
+  const { length: frame } = CommandFrame.line({
+    id: Number.MAX_SAFE_INTEGER,
+    nonce: "0".repeat(32),
+    order: { op: "mount", path: library, files: [], bytes: Number.MAX_SAFE_INTEGER }
+  })
+  let left = maximumLine - frame
+  for (const [index, file] of files.entries()) {
+    left -= Buffer.byteLength(JSON.stringify({ path: file.path, bytes: file.content.length })) + 1
+    if (left < 0) return index
+  }
+  return files.length
+}
+
+/** The entries of a folder as a listing tells them: what lies in it and hides from nobody. */
+const listed = (folder: string, entries: ReadonlyArray<{ path: string; kind: string; size: number }>) => {
+  const prefix = folder === "" ? "" : `${folder}/`
+  return entries
+    .flatMap(({ kind, path, size }): ReadonlyArray<SandboxEntry> => {
+      const name = path.slice(prefix.length)
+      const isIn = path.startsWith(prefix) && name !== "" && !name.includes("/")
+      if (!isIn || name.startsWith(".") || (kind !== "file" && kind !== "directory")) return []
+      return [{ path, kind, size: kind === "file" ? size : 0 }]
+    })
+    .toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+}
+
+/** The files of a session. */
+export const make: (link: SessionLink) => Effect.Effect<SessionFiles> = Effect.fnUntraced(function* (link) {
+  const limits = yield* SessionLimits
+
+  const put = (path: string, content: Uint8Array) =>
+    Effect.asVoid(link.ask({ op: "put", path, bytes: content.length }, content))
+
+  const get = (path: string, bytes: number) =>
+    Effect.map(link.ask({ op: "get", path }, undefined, { bytes }), ({ data }) => whole(data))
+
+  const mountLibrary = Effect.fnUntraced(function* (all: ReadonlyArray<LibraryFile>) {
+    const files = all.filter(isHeld)
+    const first = fitting(files)
+    const content = Buffer.concat(files.slice(0, first).map((file) => file.content))
+    yield* link.ask(
+      {
+        op: "mount",
+        path: library,
+        files: files.slice(0, first).map((file) => ({ path: file.path, bytes: file.content.length })),
+        bytes: content.length
+      },
+      content
+    )
+    for (const file of files.slice(first)) yield* put(`${library}/${file.path}`, file.content)
+  })
+
+  return {
+    upload: put,
+    download: (path) => get(path, limits.fileBytes),
+    list: (path) =>
+      Effect.map(link.ask({ op: "list", path: path ?? "" }, undefined, { entries: maximumListed }), ({ entries }) =>
+        listed(path ?? "", entries)
+      ),
+    remove: (path) => Effect.asVoid(link.ask({ op: "remove", path })),
+    mountLibrary,
+    diff: Effect.fnUntraced(function* (base) {
+      const maximumEntries = limits.libraryEntries
+      const { entries } = yield* link.ask({ op: "tree", path: library, maximumEntries }, undefined, {
+        entries: maximumEntries
+      })
+      const read = (path: string) =>
+        get(`${library}/${path}`, limits.editBytes).pipe(
+          Effect.catchIf(
+            (error) => error.reason === "not_found",
+            () => Effect.succeed(undefined)
+          )
+        )
+      return yield* editsOf(base, entries, limits, read)
+    })
+  }
+})
