@@ -1,16 +1,18 @@
 /** Everything that is in a database, and what of it came and went. */
+import type { OrganizationId } from "@castellan/core/organization/Organization"
 import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 
 /** A digest of every row, with its table. */
 export type Contents = ReadonlyArray<string>
 
-/** Reads every table, as its owner. */
-export const read = Effect.fnUntraced(function* (sql: SqlClient) {
+/** Reads every table, as its owner: of every organization, or of one. */
+export const read = Effect.fnUntraced(function* (sql: SqlClient, organizationId?: OrganizationId) {
   const tables = yield* sql<{ readonly name: string }>`
     SELECT tablename AS name FROM pg_tables
     WHERE schemaname = 'castellan' AND tablename NOT IN ('migrations', 'rate_limits') ORDER BY tablename`
-  const rows = tables.map(({ name }) => `SELECT '${name} ' || md5(t::text) AS row FROM castellan."${name}" t`)
+  const where = organizationId === undefined ? "" : ` WHERE organization_id = '${organizationId}'`
+  const rows = tables.map(({ name }) => `SELECT '${name} ' || md5(t::text) AS row FROM castellan."${name}" t${where}`)
   const found = yield* sql.unsafe<{ readonly row: string }>(`${rows.join(" UNION ALL ")} ORDER BY 1`)
   const contents: Contents = found.map(({ row }) => row)
   return contents

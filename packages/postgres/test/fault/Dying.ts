@@ -36,13 +36,18 @@ export class Life {
   sent = 0
   isOver = false
   readonly #end: () => void
+  readonly #leavesConnections: boolean
   readonly #streams = new Set<Duplex>()
   #death: Death | undefined
   #isArmed = false
 
-  /** `end` is what happens at the end, once the bytes that were sent have left. */
-  constructor(end: () => void) {
+  /**
+   * `end` is what happens at the end, once the bytes that were sent have left. Connections are closed with it, unless they
+   * are left to whatever ends the process.
+   */
+  constructor(end: () => void, options: { readonly leavesConnections?: boolean } = {}) {
     this.#end = end
+    this.#leavesConnections = options.leavesConnections ?? false
   }
 
   /** From now on, statements are counted; and one is the last, when it is said which. */
@@ -81,6 +86,7 @@ export class Life {
   #die(): void {
     this.isOver = true
     this.#end()
+    if (this.#leavesConnections) return
     for (const stream of this.#streams) stream.destroy(new Error("dead"))
   }
 }

@@ -56,7 +56,7 @@ const once = Effect.gen(function* () {
   const useCase = useCases.find(({ name }) => name === what)
   if (useCase === undefined) return yield* Effect.die(new Error(`no use case: ${what}`))
   const tenant = yield* Fixture.tenant()
-  const ready = yield* useCase.prepare(tenant)
+  const ready = useCase.carryOut(yield* useCase.prepare(tenant))
   yield* say(`organization ${tenant.organizationId}`)
   life.arm({ statement: Number(statement), when: when === "before" ? "before" : "after" })
   yield* ready

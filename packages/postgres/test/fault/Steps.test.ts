@@ -4,7 +4,7 @@
  *
  * What PostgreSQL sees of a process that is killed is that its connections close, with what it had sent; so the server
  * is cut off at each statement in turn: not a byte of it arrives afterwards, whatever it goes on to do.
- * `KilledProcesses.test.ts` holds processes that are really killed to the same.
+ * `KilledServers.test.ts` and `KilledProcesses.test.ts` hold processes that are really killed to the same.
  */
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -12,27 +12,13 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Redacted, References, Schedule, Scope } from "effect"
 import { SqlClient } from "effect/sql/SqlClient"
-import { connect } from "node:net"
-import { applicationRole } from "../../src/database/PostgresDatabase.ts"
 import type { TestServer } from "../support/PostgresServer.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as Contents from "./Contents.ts"
 import * as Deployments from "./Deployments.ts"
 import { type Death, Life } from "./Dying.ts"
+import * as DyingConnections from "./DyingConnections.ts"
 import { type FaultedUseCase, useCases } from "./FaultedUseCases.ts"
-
-/** The connections of a server that may die. */
-const connectionsOf = (url: Redacted.Redacted<string>, life: Life, applicationName: string) => {
-  const { hostname, port } = new URL(Redacted.value(url))
-  return PgClient.layer({
-    url,
-    stream: () =>
-      life.stream(() => connect({ host: hostname, port: Number(port === "" ? 5432 : port), noDelay: true })),
-    applicationName,
-    multiplex: true,
-    startupParameters: { role: applicationRole }
-  })
-}
 
 /** How much each undisturbed use case leaves. */
 interface Reference {
@@ -54,12 +40,12 @@ const faulted = Effect.fnUntraced(function* (server: TestServer, useCase: Faulte
     )
     return yield* Contents.read(sql)
   }).pipe(Effect.provideContext(behind))
-  const healthy = yield* Layer.build(Deployments.server(connectionsOf(url, new Life(() => {}), "healthy")))
+  const healthy = yield* Layer.build(Deployments.server(DyingConnections.layer(url, new Life(() => {}), "healthy")))
 
   /** Once, with a death or without; answers what came of it. */
   const once = Effect.fnUntraced(function* (death: Death | undefined) {
     const tenant = yield* Effect.provideContext(Fixture.tenant(), healthy)
-    const ready = yield* Effect.provideContext(useCase.prepare(tenant), healthy)
+    const ready = useCase.carryOut(yield* Effect.provideContext(useCase.prepare(tenant), healthy))
     const events = Effect.provideContext(
       AuditStore.use((store) => store.list(tenant.organizationId, { limit: 100, action: useCase.action })),
       healthy
@@ -68,7 +54,7 @@ const faulted = Effect.fnUntraced(function* (server: TestServer, useCase: Faulte
     const before = yield* contents
     const life = new Life(() => {})
     const scope = yield* Scope.make()
-    const dying = yield* Layer.buildWithScope(Deployments.server(connectionsOf(url, life, "dying")), scope)
+    const dying = yield* Layer.buildWithScope(Deployments.server(DyingConnections.layer(url, life, "dying")), scope)
     life.arm(death)
     const exit = yield* Effect.exit(Effect.provideContext(ready, dying))
     // Who is dead closes nothing; whatever it may try to do goes nowhere.
