@@ -32,6 +32,8 @@ export interface Options {
   readonly callTimeout?: Duration.Input
   /** Bytes of copies of files that are kept for each session: 64 MiB by default. 0: none are made. */
   readonly copiedBytes?: number
+  /** Bytes of all copies: 512 MiB by default. */
+  readonly allCopiedBytes?: number
 }
 
 /** Options with their defaults. */
@@ -45,6 +47,7 @@ export interface Settings {
   readonly createTimeout: Duration.Duration
   readonly callTimeout: Duration.Duration
   readonly copiedBytes: number
+  readonly allCopiedBytes: number
   /** Where E2B is, as its client takes it. */
   readonly place: { readonly domain?: string; readonly apiUrl?: string; readonly sandboxUrl?: string }
 }
@@ -60,6 +63,7 @@ export const settings = (options: Options): Settings => ({
   createTimeout: Duration.fromInputUnsafe(options.createTimeout ?? "1 minute"),
   callTimeout: Duration.fromInputUnsafe(options.callTimeout ?? "30 seconds"),
   copiedBytes: options.copiedBytes ?? 64 * 1024 * 1024,
+  allCopiedBytes: options.allCopiedBytes ?? 512 * 1024 * 1024,
   place: {
     ...(options.domain === undefined ? {} : { domain: options.domain }),
     ...(options.apiUrl === undefined ? {} : { apiUrl: options.apiUrl }),

@@ -14,13 +14,6 @@ import { call, patiently, type ProviderFailure } from "./RemoteProvider.ts"
 
 const tags = { deployment: "castellan-deployment", session: "castellan-session", attempt: "castellan-attempt" } as const
 
-/** A sandbox that is there. */
-export interface Found {
-  readonly sandbox: Sandbox
-  /** Whether it was there before. */
-  readonly existing: boolean
-}
-
 /** A sandbox as it is told, without a connection to it. */
 export interface Listed {
   readonly id: string
@@ -30,7 +23,9 @@ export interface Listed {
 /** The sandboxes of a deployment. */
 export interface E2bSandboxes {
   /** The sandbox of a session: the one that is there, or a new one. `attempt` must be one that was never used. */
-  readonly obtain: (session: string, attempt: string) => Effect.Effect<Found, ProviderFailure>
+  readonly obtain: (session: string, attempt: string) => Effect.Effect<Sandbox, ProviderFailure>
+  /** A new sandbox for a session that never had one. */
+  readonly make: (session: string, attempt: string) => Effect.Effect<Sandbox, ProviderFailure>
   /** Keeps a sandbox alive for another lease. */
   readonly renew: (sandbox: Sandbox) => Effect.Effect<void, ProviderFailure>
   /** Ends a sandbox, which may be gone. */
@@ -126,7 +121,6 @@ export const make = (settings: Settings): E2bSandboxes => {
     for (const { sandboxId } of others) yield* end(sandboxId)
     if (first !== undefined) {
       const taken = yield* connect(first.sandboxId).pipe(
-        Effect.map((sandbox): Found => ({ sandbox, existing: true })),
         // It ended between the list and the connection.
         Effect.catchIf(
           ({ reason }) => reason === "gone",
@@ -135,11 +129,12 @@ export const make = (settings: Settings): E2bSandboxes => {
       )
       if (taken !== undefined) return taken
     }
-    return { sandbox: yield* made(session, attempt), existing: false }
+    return yield* made(session, attempt)
   })
 
   return {
     obtain,
+    make: made,
     end,
     renew: (sandbox) =>
       patiently(call("renew", settings.callTimeout, (signal) => sandbox.setTimeout(lease, { signal }))),

@@ -101,8 +101,9 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const launch: SandboxTier["launch"] = Effect.fnUntraced(function* (spec, nonce) {
-    const { sandbox } = yield* Effect.acquireRelease(whileOpening(sandboxes.obtain(spec.id, randomUUID())), (found) =>
-      Effect.catchTag(sandboxes.end(found.sandbox.sandboxId), "ProviderFailure", ({ detail }) =>
+    const obtain = spec.isNew === true ? sandboxes.make : sandboxes.obtain
+    const sandbox = yield* Effect.acquireRelease(whileOpening(obtain(spec.id, randomUUID())), ({ sandboxId }) =>
+      Effect.catchTag(sandboxes.end(sandboxId), "ProviderFailure", ({ detail }) =>
         Effect.logWarning("A sandbox is left to the end of its lease", detail)
       )
     )

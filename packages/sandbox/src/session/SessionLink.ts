@@ -42,6 +42,8 @@ export interface Patient {
 /** A session's connection. */
 export interface SessionLink {
   readonly capabilities: SandboxTier["capabilities"]
+  /** Whether the sandbox served the session before, with its variables and files. */
+  readonly resumed: boolean
   /** Fails as `lost` once the session is over. */
   readonly check: Effect.Effect<void, SandboxError>
   /** Sends a command; answers its id. */
@@ -210,6 +212,7 @@ export const open: (tier: SandboxTier, spec: SandboxSpec) => Effect.Effect<Sessi
 
     return {
       capabilities: tier.capabilities,
+      resumed: launched.process.resumed === true,
       check,
       send,
       answer: (id, order, payload) => current.channel.answer(id, order, payload),
