@@ -32,7 +32,9 @@ import * as InProcessRunner from "./run/InProcessRunner.ts"
 import { RunLimits } from "./run/RunLimits.ts"
 import type { Runner } from "./run/Runner.ts"
 import * as ChatSandcastles from "./sandcastle/ChatSandcastles.ts"
+import * as SandboxPool from "./sandcastle/SandboxPool.ts"
 import * as SandboxRuntime from "./sandcastle/SandboxRuntime.ts"
+import { SandcastleLimits } from "./sandcastle/SandcastleLimits.ts"
 import * as Sandcastles from "./sandcastle/Sandcastles.ts"
 import * as SandcastleSessions from "./sandcastle/SandcastleSessions.ts"
 import * as WebSearch from "./search/WebSearch.ts"
@@ -79,6 +81,8 @@ export interface CastellanOptions extends InProcessRunner.InProcessRunnerOptions
   readonly limits?: Partial<RunLimits>
   /** Where sandcastles have their sessions; without it, none can be started. */
   readonly sandbox?: Layer.Layer<SandboxRuntime.SandboxRuntime>
+  /** Sessions of sandcastles that are kept open in advance in this process (`SandboxPool`); none unless it is said. */
+  readonly sandboxPool?: number
   /**
    * Whether sandcastles that are idle are stopped, once a minute in this process. They are, unless a host calls
    * `Sandcastles.sweep` by a clock of its own.
@@ -110,12 +114,21 @@ const sessionTokens = ({
 const accesses = Accesses.layer.pipe(Layer.provide(AccessCarriers.layer))
 
 /** Sandcastles with their sessions in this process, swept once a minute. */
-const sandcastles = ({ sandbox, sweeps = true }: CastellanOptions) =>
+const sandcastles = ({ sandbox = SandboxRuntime.layerUnavailable, sandboxPool = 0, sweeps = true }: CastellanOptions) =>
   (sweeps ? Sandcastles.layerSweeping : Layer.empty).pipe(
     Layer.provideMerge(ChatSandcastles.layer),
     Layer.provideMerge(Sandcastles.layer),
     Layer.provide(SandcastleSessions.layer),
-    Layer.provide(sandbox ?? SandboxRuntime.layerUnavailable)
+    Layer.provide(
+      sandboxPool === 0
+        ? sandbox
+        : Layer.provide(
+            Layer.unwrap(
+              Effect.map(SandcastleLimits, ({ require }) => SandboxPool.layer({ size: sandboxPool, require }))
+            ),
+            sandbox
+          )
+    )
   )
 
 /** The removal of what was kept long enough, once an hour. */

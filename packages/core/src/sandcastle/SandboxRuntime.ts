@@ -71,6 +71,8 @@ export interface SandboxSpec {
   readonly library: ReadonlyArray<LibraryFile>
   /** Opening fails when the runtime offers less. */
   readonly require?: SandboxRequirement
+  /** True where no session of this tag was ever opened before: there is none to be taken up again. */
+  readonly isNew?: boolean
 }
 
 /** A program, a command or a statement. */
@@ -205,6 +207,11 @@ export interface SandboxSession {
   /** What was done to the library since it held these files, in the order of the paths. Dotfiles are told as well. */
   readonly diff: (base: ReadonlyArray<LibraryFile>) => Effect.Effect<ReadonlyArray<LibraryEdit>, SandboxError>
   readonly usage: Effect.Effect<SandboxUsage, SandboxError>
+  /**
+   * Says whose the session is from now on: one that was opened in advance, for nobody, and that nobody has used
+   * (`SandboxPool`). Absent where the runtime makes no use of the tag once the session is open.
+   */
+  readonly rebind?: (tag: Pick<SandboxSpec, "id" | "organizationId">) => Effect.Effect<void, SandboxError>
 }
 
 /** Opens sessions. */
@@ -216,6 +223,14 @@ export class SandboxRuntime extends Context.Service<
     readonly isAvailable?: boolean
     /** Opens a session; closing its scope ends it and everything that runs in it. */
     readonly open: (spec: SandboxSpec) => Effect.Effect<SandboxSession, SandboxError, Scope.Scope>
+    /**
+     * Ends the sessions that this deployment opened, on any server, and that no sandcastle has any more: those for which
+     * `isAlive` answers false. One that was opened in the last ten minutes, or in advance (`SandboxPool`), is left alone.
+     * Answers how many were ended. Absent where a session ends with the process that opened it.
+     */
+    readonly reap?: (
+      isAlive: (tag: Pick<SandboxSpec, "id" | "organizationId">) => Effect.Effect<boolean>
+    ) => Effect.Effect<number, SandboxError>
   }
 >()("@castellan/core/sandcastle/SandboxRuntime") {}
 

@@ -27,6 +27,9 @@ export interface OpenSession {
   readonly usedAt: DateTime.Utc
 }
 
+/** Whether a sandcastle has a session, as far as is kept. */
+export type IsAlive = (tag: Pick<SandboxSpec, "id" | "organizationId">) => Effect.Effect<boolean>
+
 /** Keeps sessions open. */
 export class SandcastleSessions extends Context.Service<
   SandcastleSessions,
@@ -40,6 +43,8 @@ export class SandcastleSessions extends Context.Service<
      * opened, as may be.
      */
     readonly open: (spec: SandboxSpec) => Effect.Effect<SandboxSession, SandboxError | RateLimitExceeded>
+    /** Ends the sessions that were left behind elsewhere: those that are not alive. See `SandboxRuntime`. */
+    readonly reap: (isAlive: IsAlive) => Effect.Effect<void, SandboxError>
     /** Whether another session could be opened now, in place of the one that the sandcastle has here. */
     readonly hasRoom: (id: SandcastleId) => Effect.Effect<boolean>
     /** Uses the session of a sandcastle; nothing where none is open here. */
@@ -147,6 +152,7 @@ export const layer: Layer.Layer<SandcastleSessions, never, SandboxRuntime | Secu
               })
           )
         }),
+      reap: (isAlive) => (runtime.reap === undefined ? Effect.void : Effect.asVoid(runtime.reap(isAlive))),
       hasRoom: (id) => Effect.sync(() => hasRoom(id)),
       all: Effect.sync(() => [...open.values()]),
       isOpen: (id) => Effect.sync(() => open.has(id)),

@@ -99,7 +99,13 @@ export const make = Effect.gen(function* () {
   ) {
     const { before, chatId, files, id, mount, principal } = yield* prepare(decided, askedId)
     yield* room.prepare(principal, id)
-    const spec = { id, organizationId: principal.organizationId, library: files, require: limits.require }
+    const spec = {
+      id,
+      organizationId: principal.organizationId,
+      library: files,
+      require: limits.require,
+      isNew: before === undefined
+    }
     // An open session that nobody knows of would be nobody's to close.
     return yield* Effect.uninterruptibleMask((restore) =>
       restore(open.open(spec)).pipe(

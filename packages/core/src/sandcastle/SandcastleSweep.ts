@@ -9,6 +9,7 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Result from "effect/Result"
 import { CurrentPrincipal } from "../access/Principal.ts"
 import type { AuditEntry } from "../audit/AuditEvent.ts"
@@ -18,7 +19,7 @@ import { end, ExecutionEvent } from "./ExecutionState.ts"
 import { ExecutionStore } from "./ExecutionStore.ts"
 import { isIdle, type Sandcastle, serverLease } from "./Sandcastle.ts"
 import { SandcastleLimits } from "./SandcastleLimits.ts"
-import { SandcastleSessions } from "./SandcastleSessions.ts"
+import { type IsAlive, SandcastleSessions } from "./SandcastleSessions.ts"
 import { SandcastleEvent } from "./SandcastleState.ts"
 import { SandcastleStore } from "./SandcastleStore.ts"
 import * as SessionUse from "./SessionUse.ts"
@@ -32,6 +33,9 @@ export interface Swept {
 
 /** Sandcastles, and executions, that one sweep looks after at most: the next one goes on. */
 const atOnce = 1000
+
+/** How often sessions that were left behind elsewhere are looked for. */
+const reapInterval = Duration.minutes(10)
 
 /** How long after the end of its session an execution is left to whoever ran it. */
 const endingGrace = Duration.minutes(1)
@@ -146,6 +150,21 @@ export const make = Effect.gen(function* () {
       .pipe(Effect.provideService(CurrentPrincipal, sweepPrincipal(sandcastle.value)))
   })
 
+  /** Whether a sandcastle is kept as one that runs: its session is not to be ended. */
+  const isAlive: IsAlive = ({ id, organizationId }) =>
+    Effect.map(store.get(organizationId, id), (found) => Option.isSome(found) && found.value.status._tag !== "Stopped")
+
+  const reapedAt = yield* Ref.make(Option.none<DateTime.Utc>())
+  /** Ends the sessions that were left behind elsewhere, once in a while. Where that fails, all else goes on. */
+  const reap = Effect.fnUntraced(function* (now: DateTime.Utc) {
+    const before = yield* Ref.get(reapedAt)
+    if (Option.isSome(before) && DateTime.isLessThan(now, DateTime.addDuration(before.value, reapInterval))) return
+    yield* Ref.set(reapedAt, Option.some(now))
+    yield* Effect.catch(open.reap(isAlive), (error) =>
+      Effect.logError("sessions that were left behind could not be ended", error)
+    )
+  })
+
   return {
     /**
      * Stops what was idle too long, and what its server left behind: background work, for every organization. Several
@@ -165,6 +184,7 @@ export const make = Effect.gen(function* () {
       const left = yield* executions.unfinished(DateTime.subtractDuration(now, endingGrace), atOnce)
       yield* Effect.forEach(left, endLeft, { discard: true })
       yield* closeReleased
+      yield* reap(now)
       const swept: Swept = { stopped: [...stopped, ...lost].filter((was) => was).length }
       return swept
     }).pipe(Effect.withSpan("Sandcastles.sweep"))

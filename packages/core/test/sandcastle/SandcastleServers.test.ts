@@ -1,7 +1,8 @@
 import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import * as ChatSandcastlesModule from "@castellan/core/sandcastle/ChatSandcastles"
-import type { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
+import { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
+import { type Sandcastle, SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
 import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
 import * as SandcastlesModule from "@castellan/core/sandcastle/Sandcastles"
 import * as SandcastleSessions from "@castellan/core/sandcastle/SandcastleSessions"
@@ -196,6 +197,50 @@ describe("Sandcastles: servers that stop", () => {
       assert.deepStrictEqual(yield* openHere, [first.sandcastleId])
     }).pipe(Effect.provide(deployment))
   )
+})
+
+describe("Sandcastles: sessions that outlive their host", () => {
+  it.effect("those that no sandcastle has any more are ended, at the start and every ten minutes", () => {
+    const asked: Array<readonly [string, boolean]> = []
+    let reaps = 0
+    const remote = Layer.effect(
+      SandboxRuntime,
+      Effect.map(SandboxRuntime, (runtime) =>
+        SandboxRuntime.of({
+          ...runtime,
+          reap: (isAlive) =>
+            Effect.gen(function* () {
+              reaps += 1
+              for (const { id, organizationId } of tags) asked.push([id, yield* isAlive({ id, organizationId })])
+              return 0
+            })
+        })
+      )
+    ).pipe(Layer.provide(ScriptedSandboxModule.layer()))
+    const tags: Array<Pick<Sandcastle, "id" | "organizationId">> = []
+    return Effect.gen(function* () {
+      const here = yield* Sandcastles
+      const { member } = yield* someone
+      const [running, stopped] = [yield* as(member)(here.start()), yield* as(member)(here.start())]
+      yield* as(member)(here.stop(stopped.id))
+      const unknown = { id: SandcastleId.make("unknown"), organizationId: member.organizationId }
+      const elsewhere = { id: running.id, organizationId: (yield* someone).member.organizationId }
+      tags.push(running, stopped, unknown, elsewhere)
+      yield* here.sweep
+      assert.deepStrictEqual(asked, [
+        [running.id, true],
+        [stopped.id, false],
+        ["unknown", false],
+        [running.id, false]
+      ])
+      yield* TestClock.adjust("599 seconds")
+      yield* here.sweep
+      assert.strictEqual(reaps, 1)
+      yield* TestClock.adjust("1 second")
+      yield* here.sweep
+      assert.strictEqual(reaps, 2)
+    }).pipe(Effect.provide(Deployment.layer({ script, sandbox: remote })))
+  })
 })
 
 const fullOrganization =

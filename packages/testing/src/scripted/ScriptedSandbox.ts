@@ -57,7 +57,7 @@ type Stop = "interrupted" | "lost"
 type Held = { readonly _tag: "Bytes"; readonly content: Uint8Array } | { readonly _tag: "Link" }
 
 interface Session {
-  readonly spec: SandboxSpec
+  spec: SandboxSpec
   readonly files: Map<string, Held>
   readonly running: Set<Deferred.Deferred<Stop>>
   variables: Map<string, PythonValue>
@@ -177,6 +177,8 @@ export const layer = (
     readonly capabilities?: Partial<SandboxCapabilities>
     /** Why no session opens, where none does. */
     readonly unavailable?: string
+    /** Whether a session can be told whose it is once it is open. */
+    readonly rebinds?: boolean
     /** What opening a session waits for. */
     readonly opensAfter?: Effect.Effect<void>
   } = {}
@@ -329,6 +331,17 @@ export const layer = (
               return Effect.void
             }),
           diff: (base) => within(session, () => Effect.succeed(editsOf(session, base))),
+          ...(options.rebinds === true
+            ? {
+                rebind: (tag) =>
+                  within(session, () => {
+                    open.delete(session.spec.id)
+                    session.spec = { ...session.spec, ...tag }
+                    open.set(tag.id, session)
+                    return Effect.void
+                  })
+              }
+            : {}),
           usage: within(session, () =>
             Effect.succeed({ memoryBytes: session.files.size * 1024, dataframes: [...session.dataframes.values()] })
           )
