@@ -35,12 +35,20 @@ import * as SubscriptionRef from "effect/SubscriptionRef"
 /** What a session is taught beyond its statements: the events between `Started` and `Finished`, or nothing. */
 export type TaughtEvents = (request: ExecRequest) => ReadonlyArray<ExecEvent> | undefined
 
+/** Something that reached a sandbox: the operation of the port, with what it was given. */
+export interface Received {
+  readonly operation: "open" | "rebind" | keyof SandboxSession
+  readonly given: ReadonlyArray<unknown>
+}
+
 /** The test's view of scripted sandboxes. */
 export class ScriptedSandbox extends Context.Service<
   ScriptedSandbox,
   {
     /** What every session was opened with, in order. */
     readonly opened: Effect.Effect<ReadonlyArray<SandboxSpec>>
+    /** Everything that ever reached a sandbox through the port, in order: what sessions were opened with, and given. */
+    readonly received: Effect.Effect<ReadonlyArray<Received>>
     /** The sessions that are open. */
     readonly open: Effect.Effect<ReadonlyArray<SandcastleId>>
     /** Returns as soon as this many executions are running that do not end by themselves. */
@@ -186,6 +194,10 @@ export const layer = (
   Layer.effectContext(
     Effect.gen(function* () {
       const specs: Array<SandboxSpec> = []
+      const received: Array<Received> = []
+      const note = (operation: Received["operation"], ...given: ReadonlyArray<unknown>): void => {
+        received.push({ operation, given })
+      }
       const open = new Map<SandcastleId, Session>()
       const stuck = yield* SubscriptionRef.make(0)
       const offered: SandboxCapabilities = { ...capabilities, ...options.capabilities }
@@ -292,22 +304,26 @@ export const layer = (
         }
         return {
           resumed: false,
-          exec: (request) =>
-            Stream.callback<ExecEvent, SandboxError>((queue) =>
+          exec: (request) => {
+            note("exec", request)
+            return Stream.callback<ExecEvent, SandboxError>((queue) =>
               within(session, () => {
                 const work = execute(session, request, (event) => Queue.offer(queue, event))
                 return request.within === "session" ? turn.withPermits(1)(work) : work
               }).pipe(Effect.andThen(Queue.end(queue)))
-            ),
+            )
+          },
           interrupt: within(session, () => Effect.as(end(session, "interrupted"), session.running.size > 0)),
           bindDataframe: (name, table: ResultTable) =>
             within(session, () => {
+              note("bindDataframe", name, table)
               const frame: Dataframe = { name, rows: table.rows.length, columns: table.columns.length }
               session.dataframes.set(name, frame)
               return Effect.succeed(frame)
             }),
           upload: (path, content) =>
             within(session, () => {
+              note("upload", path, content)
               session.files.set(path, { _tag: "Bytes", content: content.slice() })
               return Effect.void
             }),
@@ -326,15 +342,21 @@ export const layer = (
             ),
           mountLibrary: (files) =>
             within(session, () => {
+              note("mountLibrary", files)
               for (const path of session.files.keys()) if (path.startsWith("library/")) session.files.delete(path)
               mount(session, files)
               return Effect.void
             }),
-          diff: (base) => within(session, () => Effect.succeed(editsOf(session, base))),
+          diff: (base) =>
+            within(session, () => {
+              note("diff", base)
+              return Effect.succeed(editsOf(session, base))
+            }),
           ...(options.rebinds === true
             ? {
                 rebind: (tag) =>
                   within(session, () => {
+                    note("rebind", tag)
                     open.delete(session.spec.id)
                     session.spec = { ...session.spec, ...tag }
                     open.set(tag.id, session)
@@ -358,6 +380,7 @@ export const layer = (
           }
           if (options.opensAfter !== undefined) yield* options.opensAfter
           specs.push(spec)
+          note("open", spec)
           const session: Session = {
             spec,
             files: new Map(),
@@ -378,6 +401,7 @@ export const layer = (
       return Context.make(SandboxRuntime, runtime).pipe(
         Context.add(ScriptedSandbox, {
           opened: Effect.sync(() => [...specs]),
+          received: Effect.sync(() => [...received]),
           open: Effect.sync(() => [...open.keys()]),
           stuck: (count) =>
             SubscriptionRef.changes(stuck).pipe(
