@@ -4,8 +4,8 @@
  */
 import type { QueryResult } from "@castellan/core/analyst/Tool"
 import { summaryColumns } from "../plan/Column.ts"
-import type { Summary } from "../plan/Plan.ts"
-import { type Findings } from "../plan/Findings.ts"
+import type { Plan, Summary } from "../plan/Plan.ts"
+import type { PlainFindings } from "../plan/Findings.ts"
 import { numeric } from "../plan/Statement.ts"
 import { reading } from "../plan/Reading.ts"
 import type { Correction } from "../understanding/Mention.ts"
@@ -28,15 +28,19 @@ export interface Surroundings {
 }
 
 /** The answer to a question, from what was found. */
-export const answer = (findings: Findings, surroundings: Surroundings): string => {
+export const answer = (findings: PlainFindings, surroundings: Surroundings): string =>
+  framed(findings.plan, bodyOf(findings), surroundings)
+
+/** An answer with how its question was read, and what else is to be known. */
+export const framed = (plan: Plan, body: ReadonlyArray<string>, surroundings: Surroundings): string => {
   const corrections = surroundings.corrections.map(
     (one) => `I read “${escaped(one.written)}” as “${escaped(one.read)}”.`
   )
-  const read = `*Read as: ${escaped(reading(findings.plan))}.*`
-  return [...bodyOf(findings), [read, ...corrections, ...surroundings.notes].join(" ")].join("\n\n")
+  const read = `*Read as: ${escaped(reading(plan))}.*`
+  return [...body, [read, ...corrections, ...surroundings.notes].join(" ")].join("\n\n")
 }
 
-const bodyOf = (findings: Findings): ReadonlyArray<string> => {
+const bodyOf = (findings: PlainFindings): ReadonlyArray<string> => {
   switch (findings._tag) {
     case "Summary":
       return summary(findings.plan, findings.main, findings.alternative)

@@ -2,7 +2,7 @@
  * The chart that fits a result: lines for time, sorted bars for categories, points for two numbers, bars of ranges for
  * a distribution; none for a single figure. Plain Vega-Lite without data; the theme belongs to whoever draws it.
  */
-import type { Findings } from "../plan/Findings.ts"
+import type { PlainFindings } from "../plan/Findings.ts"
 import type { Scatter } from "../plan/Plan.ts"
 import { title } from "../plan/Reading.ts"
 import { type FieldFacts, nameOf } from "../understanding/Facts.ts"
@@ -12,7 +12,7 @@ import { summary } from "./SummaryChart.ts"
 import type { QueryResult } from "@castellan/core/analyst/Tool"
 
 /** The chart of what was found, where a picture tells more than the words. */
-export const chart = (findings: Findings): Chart | undefined => {
+export const chart = (findings: PlainFindings): Chart | undefined => {
   switch (findings._tag) {
     case "Summary":
       return summary(findings.plan, findings.main)
@@ -54,7 +54,7 @@ const scatter = (plan: Scatter, binned: boolean, main: QueryResult): Chart | und
 }
 
 /** Named rows in the order of a number: bars, as for any ranking. */
-const rows = (findings: Findings & { readonly _tag: "Rows" }): Chart | undefined => {
+const rows = (findings: PlainFindings & { readonly _tag: "Rows" }): Chart | undefined => {
   const { main, plan } = findings
   const order = plan.order
   const [label] = plan.facts.names

@@ -7,7 +7,8 @@ import { lowerFirst } from "../understanding/Measuring.ts"
 import { escaped, plainNumber } from "./Format.ts"
 import { nothing } from "./Phrases.ts"
 
-const strengthOf = (correlation: number): string => {
+/** How strong a correlation is, in words. */
+export const strengthOf = (correlation: number): string => {
   const size = Math.abs(correlation)
   if (size < 0.1) return "practically no"
   if (size < 0.3) return "a weak"

@@ -27,6 +27,7 @@ const grain = (name: (Operator & { readonly _tag: "Grain" })["grain"], adverb = 
 })
 const part = (name: (Operator & { readonly _tag: "Part" })["part"]): Operator => ({ _tag: "Part", part: name })
 const beyond = (kind: (Operator & { readonly _tag: "Beyond" })["kind"]): Operator => ({ _tag: "Beyond", kind })
+const statistic = (kind: (Operator & { readonly _tag: "Statistic" })["kind"]): Operator => ({ _tag: "Statistic", kind })
 const comparator = (
   relation: (Operator & { readonly _tag: "Comparator" })["relation"],
   concept?: string
@@ -217,6 +218,26 @@ const phrases: ReadonlyArray<readonly [Operator, string]> = [
     "distribution|distribution of|histogram|histogram of|distributed|spread of|how spread out|spread"
   ],
   [
+    statistic("correlation"),
+    "correlation matrix|correlation matrix of|correlation matrix for|matrix of correlations|correlations|correlations of|correlations between|correlations among|pairwise correlations|pairwise correlation|correlation heatmap|heatmap of correlations|correlation table|correlated with each other|intercorrelations"
+  ],
+  [
+    statistic("distribution"),
+    "quantiles|quantiles of|percentiles|percentiles of|quartiles|quartiles of|deciles|deciles of|interquartile range|interquartile range of|skew|skewness|skewness of|skewed|how skewed|skewness of the distribution of|quantiles of the distribution of|box plot|box plot of|boxplot|boxplot of"
+  ],
+  [
+    statistic("regression"),
+    "regression|regression of|linear regression|linear regression of|regress|line of best fit|linear fit|linear fit of|least squares|least squares fit|regression line|linear model|linear model of"
+  ],
+  [
+    statistic("outliers"),
+    "outlier|outliers|outliers in|outliers of|outliers among|anomaly|anomalies|anomalies in|anomalous|extreme values|extreme values of|unusual values|unusual values of"
+  ],
+  [
+    statistic("decomposition"),
+    "decompose|decomposed|decomposing|decomposition|decomposition of|seasonal decomposition|seasonal decomposition of|time series decomposition|time series decomposition of|seasonally adjusted|seasonal adjustment|seasonal adjustment of|seasonal pattern|seasonal pattern of|seasonal pattern in|seasonal component|seasonal component of|trend and seasonality|trend and seasonality of|trend and seasonality in|trend and season|into trend and season|into trend and seasonality|into trend|into trend season and remainder|into trend seasonality and residual|into trend seasonality and remainder|into trend seasonal and remainder|seasonal and remainder|season and remainder|seasonality and remainder|seasonality and residual|seasonality and noise|remainder|residual|residuals|noise|into its parts|into components|into its components"
+  ],
+  [
     { _tag: "List" },
     "list|list all|list of|enumerate|name all|names of|show all|show me all|show|show me|display|give|give me|which are|what are|what were|tell me|find|find me|get|get me|return|see|table of|a table of|a list of|plot|chart|graph|draw|visualize|visualise|i want to see|i would like to see|can you show me|could you show me|what is|what was|whats the|look up"
   ],
@@ -274,7 +295,7 @@ const phrases: ReadonlyArray<readonly [Operator, string]> = [
   ],
   [
     beyond("statistics"),
-    "significant|significantly|significance|p-value|p value|regression|regress|outlier|outliers|anomaly|anomalies|anomalous|cluster analysis|clustering|seasonally adjusted|moving average|rolling average|running total|percentile|percentiles|quartile|quartiles|variance|confidence interval|hypothesis|weighted average|year over year|year on year|yoy|month over month|month on month|mom|week over week|cagr|compound annual growth rate|interquartile range|mode|skewness"
+    "significant|significantly|significance|p-value|p value|cluster analysis|clustering|moving average|rolling average|running total|percentile|quartile|variance|confidence interval|hypothesis|weighted average|year over year|year on year|yoy|month over month|month on month|mom|week over week|cagr|compound annual growth rate|mode"
   ],
   [
     beyond("change"),

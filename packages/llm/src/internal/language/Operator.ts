@@ -12,6 +12,9 @@ export type Relation = ">" | ">=" | "<" | "<=" | "=" | "!="
 /** What a question asks for that data cannot tell, or that this model does not do. */
 export type BeyondKind = "cause" | "future" | "advice" | "statistics" | "change" | "meaning"
 
+/** A statistic that no query computes: rows are handed to a program. */
+export type StatisticKind = "correlation" | "distribution" | "regression" | "outliers" | "decomposition"
+
 /** What the words of a question do. */
 export type Operator =
   | { readonly _tag: "Aggregate"; readonly function: AggregateFunction }
@@ -43,6 +46,7 @@ export type Operator =
   | { readonly _tag: "Trend" }
   | { readonly _tag: "Relationship" }
   | { readonly _tag: "Distribution" }
+  | { readonly _tag: "Statistic"; readonly kind: StatisticKind }
   | { readonly _tag: "List" }
   | { readonly _tag: "Versus" }
   /** Which end of the result comes first. */

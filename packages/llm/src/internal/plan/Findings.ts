@@ -1,7 +1,7 @@
 /**
  * What queries found, and what is still to be asked.
  */
-import type { Rows, Scatter, Summary } from "./Plan.ts"
+import type { Rows, Scatter, Statistics, Summary } from "./Plan.ts"
 import type { Query } from "./Statement.ts"
 import type { QueryResult } from "@castellan/core/analyst/Tool"
 
@@ -27,6 +27,24 @@ export type Findings =
       /** Averages of y over bins of x, where there are too many pairs to draw. */
       readonly binned: boolean
     }
+  | StatisticsFindings
+
+/** What a program is to be given. */
+export interface StatisticsFindings {
+  readonly _tag: "Statistics"
+  readonly plan: Statistics
+  /** What the statistic is computed from. */
+  readonly main: QueryResult
+  /** How that is laid out: each row; each different value with the number of rows; means of products; one row a group. */
+  readonly form: "rows" | "counts" | "moments" | "series"
+  /** Averages over ranges, to draw where there are too many rows to. */
+  readonly bins: QueryResult | undefined
+  /** Rows that the statistic is over. */
+  readonly count: number
+}
+
+/** What is told without a program. */
+export type PlainFindings = Exclude<Findings, StatisticsFindings>
 
 /** Queries to ask next, or what they found. */
 export type Progress =

@@ -2,7 +2,7 @@
  * A plan: what a question asks of one source, in terms that a query can be written from and a reader can check.
  */
 import type { CalendarPart, Grain } from "../language/Calendar.ts"
-import type { AggregateFunction, Relation } from "../language/Operator.ts"
+import type { AggregateFunction, Relation, StatisticKind } from "../language/Operator.ts"
 import type { Period } from "../language/Period.ts"
 import type { FieldFacts, SourceFacts } from "../understanding/Facts.ts"
 
@@ -131,5 +131,20 @@ export interface Scatter {
   readonly filters: ReadonlyArray<Filter>
 }
 
+/** A statistic that no query computes: what a query answers is handed to a program. */
+export interface Statistics {
+  readonly _tag: "Statistics"
+  readonly facts: SourceFacts
+  readonly kind: StatisticKind
+  /**
+   * Numbers of each row: those that are correlated; the one whose distribution or outliers are asked for; the one that is
+   * regressed and the one on which it is. None where a series is.
+   */
+  readonly columns: ReadonlyArray<FieldFacts>
+  /** One number by one group: what is decomposed, or looked through for outliers. */
+  readonly series?: Summary
+  readonly filters: ReadonlyArray<Filter>
+}
+
 /** What a question asks. */
-export type Plan = Summary | Rows | Scatter
+export type Plan = Summary | Rows | Scatter | Statistics

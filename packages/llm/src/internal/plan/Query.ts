@@ -6,6 +6,7 @@ import type { Answered, Progress } from "./Findings.ts"
 import type { Plan } from "./Plan.ts"
 import { rows } from "./RowsQueries.ts"
 import { scatter } from "./ScatterQueries.ts"
+import { statistics } from "./StatisticsQueries.ts"
 import { summary } from "./SummaryQueries.ts"
 
 /** What to ask next for a plan, or what was found. */
@@ -17,5 +18,7 @@ export const progress = (plan: Plan, answered: Answered): Progress => {
       return rows(plan, answered)
     case "Scatter":
       return scatter(plan, answered)
+    case "Statistics":
+      return statistics(plan, answered)
   }
 }

@@ -7,7 +7,7 @@ import type { Relation } from "../language/Operator.ts"
 import { type FieldFacts, nameOf } from "../understanding/Facts.ts"
 import { lowerFirst, rowsOf } from "../understanding/Measuring.ts"
 import { groupLabel, outerLabel, upperFirst } from "./Column.ts"
-import type { Filter, Group, Measure, Plan } from "./Plan.ts"
+import type { Filter, Group, Measure, Plan, Statistics } from "./Plan.ts"
 
 /** Some things as one phrase: `a`, `a and b`, `a, b and c`. */
 export const listed = (items: ReadonlyArray<string>, word = "and"): string =>
@@ -112,10 +112,33 @@ const conditions = (plan: Plan): ReadonlyArray<string> => {
   return [...words, ...groups]
 }
 
+/** A statistic in words. */
+const statisticWords = ({ columns, kind, series }: Statistics): string => {
+  const names = columns.map(fieldName)
+  const of =
+    series === undefined
+      ? listed(names)
+      : `${listed(series.measures.map(measureWords))} by ${listed(series.groups.map(groupWords))}`
+  switch (kind) {
+    case "correlation":
+      return `correlations of ${of}`
+    case "distribution":
+      return `distribution of ${of}`
+    case "regression":
+      return `linear regression of ${names[0] ?? ""} on ${names[1] ?? ""}`
+    case "outliers":
+      return `outliers in ${of}`
+    case "decomposition":
+      return `seasonal decomposition of ${of}`
+  }
+}
+
 const subject = (plan: Plan): string => {
   switch (plan._tag) {
     case "Scatter":
       return `${fieldName(plan.y)} against ${fieldName(plan.x)}`
+    case "Statistics":
+      return statisticWords(plan)
     case "Rows": {
       if (plan.order === undefined) return rowsOf(plan.facts)
       const end =

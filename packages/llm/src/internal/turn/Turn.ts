@@ -2,7 +2,14 @@
  * One turn: from the conversation so far and the tools on offer to what the analyst does next. Pure: the same
  * conversation gives the same turn, and everything it knows it reads from the conversation.
  */
-import { DescribeOntology, MakeChart, MakeTable, QueryOntology, type QueryResult } from "@castellan/core/analyst/Tool"
+import {
+  DescribeOntology,
+  MakeChart,
+  MakeTable,
+  QueryOntology,
+  type QueryResult,
+  RunPython
+} from "@castellan/core/analyst/Tool"
 import type { ModelTurn } from "@castellan/core/model/LanguageModels"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -11,28 +18,16 @@ import { chart } from "../answer/Chart.ts"
 import { refusal } from "../answer/Refusal.ts"
 import { tableRows } from "../answer/Table.ts"
 import { title } from "../plan/Reading.ts"
-import { type Findings } from "../plan/Findings.ts"
+import type { PlainFindings } from "../plan/Findings.ts"
 import { progress } from "../plan/Query.ts"
 import { type Query } from "../plan/Statement.ts"
 import { sourceFacts, type SourceFacts } from "../understanding/Facts.ts"
 import type { Knowledge, Need } from "../understanding/Interpret.ts"
 import { understand, type Understanding } from "../understanding/Understand.ts"
 import { type Exchange, exchange, type Step } from "./Exchange.ts"
+import { statistic, withoutPython } from "./Statistic.ts"
 import { type Discovery, foundValues, inquiries } from "./Inquiry.ts"
-
-/** A call that the analyst makes, before it has an id. */
-export interface Call {
-  readonly name: string
-  readonly arguments: Readonly<Record<string, unknown>>
-}
-
-/** What the analyst does in a turn: it calls tools, or it answers. */
-export type Move =
-  | { readonly _tag: "Calls"; readonly calls: ReadonlyArray<Call> }
-  | { readonly _tag: "Says"; readonly text: string }
-
-const says = (text: string): Move => ({ _tag: "Says", text })
-const calls = (...made: ReadonlyArray<Call>): Move => ({ _tag: "Calls", calls: made })
+import { type Call, calls, type Move, says, sentence } from "./Move.ts"
 
 const decodeSources = Schema.decodeUnknownResult(Schema.fromJsonString(DescribeOntology.result))
 const decodeQuery = Schema.decodeUnknownResult(Schema.fromJsonString(QueryOntology.result))
@@ -63,12 +58,6 @@ const missing = (tool: string, none: boolean): string =>
   none
     ? "I ran out of steps before I could look at the data, so I have no answer."
     : `I answer questions by asking the ontology, but the tool \`${tool}\` is not available in this chat. Switch the ontology on, and ask again.`
-
-/** A text of a tool as a sentence of the answer. */
-const sentence = (text: string): string => {
-  const line = text.replace(/\s+/g, " ").trim().slice(0, 500)
-  return /[.!?]$/.test(line) ? line : `${line}.`
-}
 
 /** What queries answered, by their text. */
 interface Answers {
@@ -122,6 +111,13 @@ const next = (
   if (understanding._tag === "NotUnderstood") {
     return says(refusal(understanding.problem, sources, understanding.source, understanding.corrections))
   }
+  if (understanding.plan._tag === "Statistics" && !offered.has(RunPython.name)) {
+    return says(
+      turn.tools.length === 0
+        ? missing(RunPython.name, true)
+        : withoutPython(title(understanding.plan), understanding.plan)
+    )
+  }
   const step = progress(understanding.plan, answers.result)
   if (step._tag === "Ask") {
     const failed = step.queries.map(answers.failure).find((failure) => failure !== undefined)
@@ -131,7 +127,10 @@ const next = (
           `I understood the question (${title(understanding.plan)}), but the query failed, so I have no figures: ${sentence(failed)}`
         )
   }
-  return present(step.findings, talk, offered, understanding)
+  const { findings } = step
+  return findings._tag === "Statistics"
+    ? statistic(findings, talk, turn.tools, understanding.corrections)
+    : present(findings, talk, offered, understanding)
 }
 
 type Read =
@@ -170,7 +169,7 @@ const readWith = (
 
 /** Draws the chart and the table that fit, then writes. */
 const present = (
-  findings: Findings,
+  findings: PlainFindings,
   talk: Exchange,
   offered: ReadonlySet<string>,
   understanding: Understanding & { readonly _tag: "Understood" }

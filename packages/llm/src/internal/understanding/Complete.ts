@@ -4,7 +4,7 @@
 import * as Result from "effect/Result"
 import type { Filter, Group, Measure, Plan, Summary } from "../plan/Plan.ts"
 import { alternativeOf } from "./Alternatives.ts"
-import type { Draft } from "./Draft.ts"
+import type { Draft, Statistic } from "./Draft.ts"
 import { type FieldFacts, nameOf, type SourceFacts } from "./Facts.ts"
 import { isMeasure, isNumber, lowerFirst, moreIsBetterFor, rowCount, rowsOf } from "./Measuring.ts"
 import type { Problem } from "./Problem.ts"
@@ -23,6 +23,7 @@ const maxMeasures = 5
 
 /** The plan of a question. */
 export const complete = (draft: Draft): Result.Result<Plan, Problem> => {
+  if (draft.statistic !== undefined) return statistics(draft, draft.statistic)
   if (draft.scatter !== undefined) return scatter(draft, draft.scatter)
   return draft.rows ? rows(draft) : summary(draft)
 }
@@ -31,6 +32,41 @@ const scatter = (draft: Draft, [x, y]: readonly [FieldFacts, FieldFacts]): Resul
   draft.groups.length > 0 || draft.measures.length > 0 || draft.ranking !== undefined
     ? incomplete("I can relate two numbers of all rows, but not for each group apart.")
     : Result.succeed({ _tag: "Scatter", facts: draft.facts, x, y, filters: draft.filters })
+
+/** A statistic of each row's numbers, or of one number by one group. */
+const statistics = (draft: Draft, { columns, kind }: Statistic): Result.Result<Plan, Problem> =>
+  Result.gen(function* () {
+    const { facts, filters } = draft
+    if (columns.length > 0) {
+      return draft.groups.length > 0 || draft.measures.length > 0 || draft.ranking !== undefined
+        ? yield* incomplete("I can compute this over all rows that a condition leaves, but not for each group apart.")
+        : { _tag: "Statistics", facts, kind, columns, filters }
+    }
+    const timed = draft.groups.some((group) => group._tag === "Grain")
+    if (kind === "decomposition" && !timed && facts.time?.time !== "moment") {
+      return yield* incomplete(`A decomposition needs steps of time, and ${facts.source.label} has none.`)
+    }
+    const groups: ReadonlyArray<Group> =
+      kind === "decomposition" && !timed && facts.time !== undefined
+        ? [{ _tag: "Grain", facts: facts.time, grain: "month" }, ...draft.groups]
+        : draft.groups
+    const series = yield* summary({ ...draft, groups, ranking: undefined, target: false, statistic: undefined })
+    const [group] = series.groups
+    if (series.groups.length !== 1 || series.measures.length !== 1 || group === undefined || !isPlain(series)) {
+      return yield* incomplete(
+        "For this I need one number and one thing to group it by, such as “monthly …” or “… by …”."
+      )
+    }
+    if (kind === "decomposition" && (group._tag !== "Grain" || group.grain === "year")) {
+      return yield* incomplete(
+        "A decomposition needs steps that are finer than a year: hours, days, weeks, months or quarters."
+      )
+    }
+    return { _tag: "Statistics", facts, kind, columns: [], series, filters }
+  })
+
+const isPlain = (series: Summary): boolean =>
+  !series.share && series.change === undefined && series.outer === undefined && series.having.length === 0
 
 const rows = (draft: Draft): Result.Result<Plan, Problem> => {
   if (draft.share || draft.change !== undefined || draft.having.length > 0 || draft.groups.length > 0) {
@@ -91,7 +127,7 @@ const offers = (facts: SourceFacts): ReadonlyArray<FieldFacts> => {
   )
 }
 
-const summary = (draft: Draft): Result.Result<Plan, Problem> =>
+const summary = (draft: Draft): Result.Result<Summary, Problem> =>
   Result.gen(function* () {
     const { facts } = draft
     if (draft.groups.length > 2)

@@ -2,10 +2,16 @@
  * What a question asks, as far as it says so: a plan that may lack parts, which a follow-up question fills from the
  * question before it.
  */
-import type { AggregateFunction } from "../language/Operator.ts"
+import type { AggregateFunction, StatisticKind } from "../language/Operator.ts"
 import type { Period } from "../language/Period.ts"
 import type { Filter, Group, Having, Measure } from "../plan/Plan.ts"
 import type { FieldFacts, SourceFacts } from "./Facts.ts"
+
+/** A statistic that a question asks for, and the numbers of each row that it is of; none where it is of a series. */
+export interface Statistic {
+  readonly kind: StatisticKind
+  readonly columns: ReadonlyArray<FieldFacts>
+}
 
 /** What a question asks, as far as it says so. */
 export interface Draft {
@@ -31,6 +37,7 @@ export interface Draft {
   readonly columns: ReadonlyArray<FieldFacts>
   readonly order: { readonly facts: FieldFacts; readonly descending: boolean } | undefined
   readonly scatter: readonly [FieldFacts, FieldFacts] | undefined
+  readonly statistic: Statistic | undefined
   readonly sort: { readonly descending: boolean } | undefined
   /** Rows are ranked, by a number that stands beside them: whether the largest come first. */
   readonly ranked: boolean | undefined

@@ -20,7 +20,7 @@ const isSingle = (filter: Filter): boolean => filter._tag === "OneOf" && !filter
 
 /** What the earlier question asks with what the later one says put in. */
 export const merge = (earlier: Draft, later: Draft): Draft => {
-  const newMeasures = later.measures.length > 0 || later.scatter !== undefined
+  const newMeasures = later.measures.length > 0 || later.scatter !== undefined || later.statistic !== undefined
   const newGroups = later.groups.length > 0
   const [column] = later.columns
   const reordered =
@@ -80,6 +80,7 @@ export const merge = (earlier: Draft, later: Draft): Draft => {
         ? { ...earlier.order, descending: later.ranked }
         : earlier.order),
     scatter: later.scatter ?? (newMeasures || newGroups || asksRows ? undefined : earlier.scatter),
+    statistic: later.statistic ?? (newMeasures || newGroups || asksRows ? undefined : earlier.statistic),
     sort: later.sort ?? earlier.sort,
     ranked: reordered === undefined ? (later.ranked ?? earlier.ranked) : undefined,
     reordered: false,
@@ -102,6 +103,7 @@ export const saysSomething = (draft: Draft): boolean =>
   draft.portion.length > 0 ||
   draft.change !== undefined ||
   draft.scatter !== undefined ||
+  draft.statistic !== undefined ||
   draft.order !== undefined ||
   draft.rows ||
   draft.countsRows

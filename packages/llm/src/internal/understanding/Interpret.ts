@@ -13,6 +13,7 @@ import { readCounts, readLimits } from "./passes/Limits.ts"
 import { readCategoryColumns, readMeasures } from "./passes/Measures.ts"
 import { readPairs } from "./passes/Pairs.ts"
 import { type Census, readRowsAsked } from "./passes/RowsAsked.ts"
+import { readStatistics } from "./passes/Statistics.ts"
 import { readChanges, readComparisons, readShares, readTrends, settle } from "./passes/Shapes.ts"
 import { chooseTimeField, readTimes } from "./passes/Times.ts"
 import { readValues } from "./passes/Values.ts"
@@ -149,6 +150,7 @@ const read = (
     yield* readLimits(work)
     yield* readTimes(work, true)
     work.versus = work.has("Versus")
+    yield* readStatistics(work)
     yield* readPairs(work)
     yield* readValues(work)
     yield* readRowsAsked(work)
@@ -215,5 +217,6 @@ const draftOf = (work: Work): Draft => ({
   reordered: work.rows && work.rankedBy,
   countsRows: work.countedRows,
   scatter: work.scatter,
+  statistic: work.statistic,
   mentionsRows: work.mentionsRows || work.rows
 })

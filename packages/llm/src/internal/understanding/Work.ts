@@ -8,6 +8,7 @@ import type { AggregateFunction, Operator } from "../language/Operator.ts"
 import type { Period } from "../language/Period.ts"
 import type { Filter, Group, Having, Measure } from "../plan/Plan.ts"
 import { type FieldFacts, nameOf, type SourceFacts } from "./Facts.ts"
+import type { Statistic } from "./Draft.ts"
 import type { Strength } from "./Lexicon.ts"
 import type { Mention } from "./Mention.ts"
 import type { Problem } from "./Problem.ts"
@@ -100,6 +101,7 @@ export class Work {
   trend = false
   versus = false
   scatter: readonly [FieldFacts, FieldFacts] | undefined
+  statistic: Statistic | undefined
   /** Fields that a listing shows beside the names. */
   columns: Array<FieldFacts> = []
   order: { facts: FieldFacts; descending: boolean } | undefined

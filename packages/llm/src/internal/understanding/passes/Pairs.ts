@@ -40,7 +40,7 @@ export const readPairs = (work: Work): Result.Result<void, Problem> =>
 
 const readRelationship = (work: Work, slot: Slot): Result.Result<void, Problem> =>
   Result.gen(function* () {
-    if (work.scatter !== undefined) {
+    if (work.scatter !== undefined || work.statistic !== undefined) {
       work.use(slot)
       return
     }
@@ -51,12 +51,16 @@ const readRelationship = (work: Work, slot: Slot): Result.Result<void, Problem> 
       if (facts !== undefined && !fields.includes(facts)) fields.push(facts)
     }
     const [x, y] = fields
-    if (x === undefined || y === undefined || fields.length > 2) {
+    if (fields.length > 2) {
+      work.use(slot, ...found, ...work.unused().filter((one) => isEntity(one)))
+      work.statistic = { kind: "correlation", columns: fields }
+      return
+    }
+    if (x === undefined || y === undefined) {
       return yield* Result.fail<Problem>({
         _tag: "Incomplete",
         message:
-          "A relationship takes two numbers of the same rows; I found " +
-          (fields.length === 0 ? "none." : fields.length === 1 ? "one." : "more."),
+          "A relationship takes two numbers of the same rows; I found " + (fields.length === 0 ? "none." : "one."),
         alternatives: numbers(work)
       })
     }
