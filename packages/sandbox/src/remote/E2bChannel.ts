@@ -6,7 +6,6 @@
  */
 import type { Sandbox } from "@e2b/code-interpreter"
 import type { SandboxError } from "@castellan/core/sandcastle/SandboxRuntime"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
@@ -49,7 +48,6 @@ export const attach = Effect.fnUntraced(function* (
         cwd: "/",
         // The channel lives as long as the session.
         timeoutMs: 0,
-        requestTimeoutMs: Duration.toMillis(settings.callTimeout),
         signal,
         onData: (data) => deliver(Effect.asVoid(Queue.offer(queue, data)))
       })

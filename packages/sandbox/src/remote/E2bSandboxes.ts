@@ -36,13 +36,12 @@ export interface E2bSandboxes {
 
 /** Speaks with E2B. */
 export const make = (settings: Settings): E2bSandboxes => {
-  const milliseconds = Duration.toMillis(settings.callTimeout)
   const connection = {
     ...settings.place,
     apiKey: Redacted.value(settings.apiKey),
     debug: false,
-    requestTimeoutMs: milliseconds,
-    // Whoever calls knows what may be repeated.
+    // Whoever calls has a deadline, and knows what may be repeated.
+    requestTimeoutMs: 0,
     retries: 0
   }
   const lease = Duration.toMillis(settings.lease)
@@ -80,7 +79,6 @@ export const make = (settings: Settings): E2bSandboxes => {
     call("create", settings.createTimeout, (signal) =>
       Sandbox.create(settings.template, {
         ...connection,
-        requestTimeoutMs: Duration.toMillis(settings.createTimeout),
         signal,
         timeoutMs: lease,
         secure: true,

@@ -46,7 +46,8 @@ export const make = Effect.fnUntraced(function* (
     call("command", settings.callTimeout, (signal) =>
       sandbox.commands.run(command, {
         cwd: "/",
-        timeoutMs: Duration.toMillis(settings.callTimeout),
+        // Beyond the deadline of the call: for a command that goes on where nobody waits for it.
+        timeoutMs: 2 * Duration.toMillis(settings.callTimeout),
         signal,
         ...(user === undefined ? {} : { user })
       })

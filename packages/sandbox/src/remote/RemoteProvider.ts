@@ -7,6 +7,7 @@
  */
 import {
   AuthenticationError,
+  CommandExitError,
   NotFoundError,
   RateLimitError,
   SandboxError as ProviderError,
@@ -48,8 +49,10 @@ const reasonOf = (error: unknown): ProviderReason => {
   if (error instanceof AuthenticationError) return "refused"
   if (error instanceof RateLimitError) return "limit"
   if (error instanceof ServiceBusyError) return "busy"
-  if (error instanceof ProviderError && error.statusCode !== undefined) {
-    if (error.statusCode >= 500) return "busy"
+  if (error instanceof CommandExitError) return "other"
+  if (error instanceof ProviderError) {
+    // What runs in the sandbox answers without a status where it is at fault itself.
+    if (error.statusCode === undefined || error.statusCode >= 500) return "busy"
     return limits.has(error.statusCode) ? "limit" : "other"
   }
   // A connection that broke, and whatever the client does not tell apart.
