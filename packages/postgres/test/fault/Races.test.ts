@@ -99,7 +99,7 @@ describe("two servers on one database", () => {
           assert.isFalse(check.wasRevoked && check.isAccepted, "a revoked key was accepted")
         }
       }
-      assert.isAtLeast(accepted, rounds.length, "they were in time for some")
+      assert.isAtLeast(accepted, 1, "they were in time for some")
     })
   )
 
