@@ -8,7 +8,7 @@ import sys
 from collections import OrderedDict
 from typing import Any, Iterator, NamedTuple
 
-from . import _dataframes, _display, _figures, _traceback
+from . import _arrow_write, _dataframes, _display, _figures, _traceback
 
 KEPT_SOURCES = 500
 """Programs whose source is kept, for tracebacks into functions that they defined."""
@@ -81,6 +81,7 @@ class Cells:
         self.variables = variables
         self.variables["display"] = _display.display
         self._dataframes = _dataframes.Dataframes(variables)
+        _figures.install()
         self._count = 0
         self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self._sources: OrderedDict[str, None] = OrderedDict()
@@ -100,13 +101,21 @@ class Cells:
             self._run_tree(tree, code, filename)
             _figures.show_all()
             return completed()
-        except SystemExit as leaving:
-            status = exit_code(leaving)
-            return completed() if status == 0 else failed(leaving, status)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
+            self._show_what_was_drawn()
+            if isinstance(error, SystemExit):
+                status = exit_code(error)
+                return completed() if status == 0 else failed(error, status)
             return failed(error)
+
+    def _show_what_was_drawn(self) -> None:
+        """Shows the figures of a program that failed; the program's own error is what is told."""
+        try:
+            _figures.show_all()
+        except Exception:
+            _figures.forget()
 
     def _compile(self, source: Any, filename: str, flags: int = 0, mode: str = "exec") -> Any:
         return compile(source, filename, mode, flags | self._flags, dont_inherit=True)
@@ -151,7 +160,7 @@ class Cells:
         """Makes a dataframe of an Arrow IPC stream, under a name."""
         return self._dataframes.bind(name, stream)
 
-    def export(self, name: str) -> Iterator[bytes]:
+    def export(self, name: str) -> Iterator[_arrow_write.Bytes]:
         """A dataframe as an Arrow IPC stream, in pieces. Raises `KeyError` where there is none of that name."""
         return self._dataframes.export(name)
 

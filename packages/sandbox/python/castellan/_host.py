@@ -13,7 +13,7 @@ class Host(Protocol):
     def display(self, forms: list[tuple[str, bytes]]) -> None:
         """Shows a value in several forms (media type and content), the richest first."""
 
-    def query(self, statement: str, tables: list[tuple[str, list[bytes]]]) -> bytes:
+    def query(self, statement: str, tables: list[tuple[str, list[bytes | bytearray | memoryview]]]) -> bytes:
         """Runs SQL over tables (name and Arrow IPC stream, in pieces) and answers one Arrow IPC stream.
 
         Raises `QueryFailed`.

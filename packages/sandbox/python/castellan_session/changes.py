@@ -62,6 +62,9 @@ class ChangedFiles:
             try:
                 with os.scandir(fd) as found:
                     for entry in found:
+                        if entry.name.startswith("."):
+                            # What hides is no result; libraries keep their caches so.
+                            continue
                         seen += 1
                         if seen > MAXIMUM_SEEN:
                             return marks, True

@@ -39,7 +39,7 @@ def known_packages() -> list[str]:
 
 def warm() -> list[str]:
     """Imports what sessions commonly use, as far as it is there; answers the common packages that are."""
-    os.environ.setdefault("MPLBACKEND", "module://castellan._backend")
+    os.environ.setdefault("MPLBACKEND", "agg")
     for name in (*_OURS, *_WARM):
         try:
             importlib.import_module(name)

@@ -15,6 +15,9 @@ from .interrupts import Interrupts
 from .kernel_channel import Channel
 
 
+Piece = bytes | bytearray | memoryview
+
+
 class Kernel:
     """One life of the session's Python."""
 
@@ -110,7 +113,7 @@ class Kernel:
     def _refuse(self, token: str, reason: str, message: str) -> None:
         self._send(token, "failed", reason=reason, message=message[:4096])
 
-    def _send(self, token: str, event: str, payload: bytes = b"", **more: object) -> None:
+    def _send(self, token: str, event: str, payload: Piece = b"", **more: object) -> None:
         self._channel.send({"event": event, "token": token, **more}, payload)
 
 
@@ -147,7 +150,7 @@ class SessionHost:
             # What is printed after it comes after it.
             self._receive("taken", 0)
 
-    def query(self, statement: str, tables: list[tuple[str, list[bytes]]]) -> bytes:
+    def query(self, statement: str, tables: list[tuple[str, list[Piece]]]) -> bytes:
         """Asks the host for SQL over tables, each an Arrow IPC stream in pieces; answers one. Raises what went wrong."""
         token = self.token
         if token == "":
@@ -155,7 +158,7 @@ class SessionHost:
         with self._lock:
             return self._query(token, statement, tables)
 
-    def _query(self, token: str, statement: str, tables: list[tuple[str, list[bytes]]]) -> bytes:
+    def _query(self, token: str, statement: str, tables: list[tuple[str, list[Piece]]]) -> bytes:
         self._calls += 1
         plain.flush()
         told = [{"name": name, "bytes": sum(len(piece) for piece in pieces)} for name, pieces in tables]

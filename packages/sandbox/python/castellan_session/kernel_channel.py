@@ -34,7 +34,7 @@ class Channel:
         poll.register(self._fd, events)
         poll.poll()
 
-    def send(self, head: frames.Head, payload: bytes | memoryview = b"") -> None:
+    def send(self, head: frames.Head, payload: bytes | bytearray | memoryview = b"") -> None:
         """Sends a frame; waits while the supervisor does not take it."""
         if os.getpid() != self._owner:
             raise RuntimeError("a process that a program forked off has no channel to the host")

@@ -48,6 +48,8 @@ class Supervisor:
         processes.adopt_orphans()
         processes.close_to_others()
         os.chdir(root)
+        # There is no screen: a figure is a picture.
+        environment.setdefault("MPLBACKEND", "agg")
         os.environ.clear()
         os.environ.update(environment)
         self._nonce = nonce

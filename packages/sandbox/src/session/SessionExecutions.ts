@@ -2,12 +2,12 @@
  * Executions of a session: in the session's Python one after another, in fresh processes beside it. Each ends by its own
  * deadline or when it is stopped, gently first, then by force, then by taking the sandbox's processes away.
  */
-import {
-  type ExecEvent,
-  type ExecOutcome,
-  type ExecRequest,
+import type {
+  ExecEvent,
+  ExecOutcome,
+  ExecRequest,
   SandboxError,
-  type SandboxSession
+  SandboxSession
 } from "@castellan/core/sandcastle/SandboxRuntime"
 import type * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
