@@ -73,7 +73,7 @@ export type ExecuteRequest = typeof ExecuteRequest.Type
 
 /** A file that an execution made. */
 export const ExecutionFileWire = Schema.Struct({
-  name: text("The file's path below `/sandbox/files`"),
+  name: text("The file's name"),
   url: text("Where the file can be fetched, with the caller's credential"),
   mime_type: text("The file's media type")
 }).annotate({ identifier: "ExecutionFile", description: "A file that an execution made" })

@@ -52,7 +52,8 @@ export type StartedSandcastleWire = typeof StartedSandcastleWire.Type
 export const DataframeWire = Schema.Struct({
   name: text("The name of its variable"),
   num_rows: count("How many rows it has"),
-  num_cols: count("How many columns it has")
+  num_cols: count("How many columns it has"),
+  memory_usage: Schema.optionalKey(count("Bytes of memory that it takes, where that can be told"))
 }).annotate({ identifier: "Dataframe", description: "A dataframe of the sandcastle's Python session" })
 export type DataframeWire = typeof DataframeWire.Type
 
@@ -115,7 +116,8 @@ export const ofStarted = (sandcastle: Sandcastle): StartedSandcastleWire => ({
 export const ofDataframe = (dataframe: Dataframe): DataframeWire => ({
   name: dataframe.name,
   num_rows: dataframe.rows,
-  num_cols: dataframe.columns
+  num_cols: dataframe.columns,
+  ...(dataframe.memoryBytes === undefined ? {} : { memory_usage: dataframe.memoryBytes })
 })
 
 /** How a sandcastle is, as the wire shows it, with what it uses while it runs. */

@@ -91,7 +91,9 @@ export interface ExecRequest {
 export const Dataframe = Schema.Struct({
   name: Schema.String,
   rows: Schema.Int,
-  columns: Schema.Int
+  columns: Schema.Int,
+  /** Bytes of memory that it takes, where the runtime can tell. */
+  memoryBytes: Schema.optionalKey(Schema.Int)
 }).annotate({ identifier: "Dataframe" })
 export type Dataframe = typeof Dataframe.Type
 

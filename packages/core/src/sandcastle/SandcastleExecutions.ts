@@ -226,14 +226,34 @@ export const make = Effect.gen(function* () {
     return yield* Ref.get(output)
   })
 
+  /** Something displayed, kept as a file of the session; or why there was no room for it. */
+  const keepOne = (session: SandboxSession, name: string, { body, mediaType }: ExecutionOutput.DisplayedBody) => {
+    const path = SandboxPath.SandboxPath.make(`${SandboxPath.outputs}/${name}`)
+    const file: ProducedFile = { name, path, mediaType }
+    return session.upload(path, typeof body === "string" ? TextBytes.encode(body) : body).pipe(
+      Effect.as(Result.succeed(file)),
+      // What the program put out is not lost with it.
+      Effect.catchIf(
+        ({ reason }) => reason === "exhausted",
+        ({ message }) => Effect.succeed(Result.fail(`[${mediaType} was displayed and could not be kept: ${message}]`))
+      )
+    )
+  }
+
   /** What was displayed, kept as files of the session. */
-  const keepDisplayed = (session: SandboxSession, execution: Execution, output: ExecutionOutput.ExecutionOutput) =>
-    Effect.forEach(output.displayed, ({ body, mediaType }, index) => {
-      const name = `${execution.id}-${index + 1}.${MediaType.extensionOf(mediaType)}`
-      const path = SandboxPath.SandboxPath.make(`${SandboxPath.outputs}/${name}`)
-      const bytes = typeof body === "string" ? TextBytes.encode(body) : body
-      return Effect.as(session.upload(path, bytes), { name, path, mediaType } satisfies ProducedFile)
-    })
+  const keepDisplayed = Effect.fnUntraced(function* (
+    session: SandboxSession,
+    execution: Execution,
+    output: ExecutionOutput.ExecutionOutput
+  ) {
+    const kept = yield* Effect.forEach(output.displayed, (shown, index) =>
+      keepOne(session, `${execution.id}-${index + 1}.${MediaType.extensionOf(shown.mediaType)}`, shown)
+    )
+    return {
+      files: kept.flatMap((one) => (Result.isSuccess(one) ? [one.success] : [])),
+      missing: kept.flatMap((one) => (Result.isFailure(one) ? [one.failure] : []))
+    }
+  })
 
   const produced = (output: ExecutionOutput.ExecutionOutput): ReadonlyArray<ProducedFile> =>
     [...new Set(ExecutionOutput.filesOf(output))].flatMap((text) => {
@@ -274,12 +294,13 @@ export const make = Effect.gen(function* () {
             request,
             ended
           )
+          const displayed = yield* keepDisplayed(session, execution, output)
           const answer: ExecuteAnswer = {
             executionId: execution.id,
-            output: output.pieces.map(({ text }) => text),
+            output: [...output.pieces.map(({ text }) => text), ...displayed.missing],
             ...errorOf(ExecutionOutput.endingOf(output)),
             took: DateTime.distance(began, yield* DateTime.now),
-            files: [...(yield* keepDisplayed(session, execution, output)), ...produced(output)],
+            files: [...displayed.files, ...produced(output)],
             dataframes: ExecutionOutput.dataframesOf(output),
             stateLost: output.stateLost
           }

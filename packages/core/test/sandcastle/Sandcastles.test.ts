@@ -17,12 +17,13 @@ import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { says } from "@castellan/testing/scripted/ScriptedModel"
 import { salesSource } from "@castellan/testing/scripted/ScriptedOntology"
-import { ScriptedSandbox } from "@castellan/testing/scripted/ScriptedSandbox"
+import * as ScriptedSandboxModule from "@castellan/testing/scripted/ScriptedSandbox"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
 const { Sandcastles } = SandcastlesModule
+const { ScriptedSandbox } = ScriptedSandboxModule
 
 const as =
   (principal: Principal) =>
@@ -446,6 +447,38 @@ describe("Sandcastles: what runs in them", () => {
         })
       )
     )
+  )
+
+  it.effect(
+    "what is displayed where there is no room for it is missing, and is said to be; what was put out is not",
+    () =>
+      Effect.gen(function* () {
+        const { id, member } = yield* castle
+        const answer = yield* as(member)(execute(id, "charts"))
+        assert.deepStrictEqual(answer.output, [
+          "before\n",
+          "[image/png was displayed and could not be kept: the disk is full]"
+        ])
+        assert.deepStrictEqual(
+          answer.files.map(({ mediaType, name }) => [mediaType, name.endsWith("-2.svg")]),
+          [["image/svg+xml", true]]
+        )
+        const [recordedOne] = (yield* as(member)(recorded(id))).items
+        assert.deepStrictEqual([recordedOne?.status._tag, recordedOne?.outputPreview], ["Completed", "before\n"])
+      }).pipe(
+        Effect.provide(
+          Deployment.layer({
+            sandbox: ScriptedSandboxModule.layer({
+              maximumFileBytes: 10,
+              teaches: () => [
+                ExecEvent.cases.Stdout.make({ text: "before\n" }),
+                ExecEvent.cases.Rich.make({ forms: [{ mediaType: "image/png", body: new Uint8Array(11) }] }),
+                ExecEvent.cases.Rich.make({ forms: [{ mediaType: "image/svg+xml", body: "<svg/>" }] })
+              ]
+            })
+          })
+        )
+      )
   )
 
   it.effect("a query's result becomes a dataframe; its rows are in no record", () =>

@@ -1,11 +1,18 @@
 import * as Fixture from "@castellan/testing/fixture/Fixture"
-import { ScriptedSandbox } from "@castellan/testing/scripted/ScriptedSandbox"
+import * as SandcastleSample from "@castellan/testing/fixture/SandcastleSample"
+import * as ScriptedSandboxModule from "@castellan/testing/scripted/ScriptedSandbox"
+import { Retention } from "@castellan/core/retention/Retention"
+import { ExecutionStatus } from "@castellan/core/sandcastle/Execution"
+import { ExecutionStore } from "@castellan/core/sandcastle/ExecutionStore"
 import { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
+import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
 import * as SandboxRuntime from "@castellan/core/sandcastle/SandboxRuntime"
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect, Fiber } from "effect"
+import { DateTime, Duration, Effect, Fiber, Layer } from "effect"
 import { code, json, keyOf, powerless, refusal } from "../support/JsonCall.ts"
 import * as Site from "../support/Site.ts"
+
+const { ScriptedSandbox } = ScriptedSandboxModule
 
 const started = Effect.map(json("POST", "/v2/sandcastles"), ({ body }): string => body.sandbox_id)
 
@@ -268,3 +275,124 @@ layer(Site.layer({ limits: hurried }), { timeout: "60 seconds", excludeTestServi
     )
   }
 )
+
+const picture = Uint8Array.of(137, 80, 78, 71)
+
+const unusual = Site.layer({
+  http: { publicUrl: "https://example.org" },
+  deployment: {
+    tables,
+    sandbox: ScriptedSandboxModule.layer({
+      dataframeBytes: 4096,
+      teaches: ({ code: program }) =>
+        program === "show"
+          ? [
+              SandboxRuntime.ExecEvent.cases.Rich.make({
+                forms: [
+                  { mediaType: "image/png", body: picture },
+                  { mediaType: "text/plain", body: "<Figure>" }
+                ]
+              })
+            ]
+          : undefined
+    })
+  }
+})
+
+layer(unusual, { timeout: "60 seconds", excludeTestServices: true })("what sandcastles show over HTTP", (it) => {
+  it.effect("a picture that is displayed is a file with an address and a media type", () =>
+    Effect.gen(function* () {
+      const path = pathOf(yield* started)
+      const { body } = yield* execute(path, "show")
+      assert.deepStrictEqual(body.output, ["<Figure>"])
+      const [file, ...others] = body.files
+      assert.deepStrictEqual(others, [])
+      assert.strictEqual(file.mime_type, "image/png")
+      assert.strictEqual(file.name, `${body.execution_id}-1.png`)
+      const address = file.url.slice("https://example.org".length)
+      assert.deepStrictEqual([...new Uint8Array((yield* Site.call(address)).body)], [...picture])
+      assert.deepStrictEqual((yield* json("GET", `${path}/files?path=outputs`)).body.files, [
+        { name: file.name, path: `outputs/${file.name}`, type: "file", size: picture.length }
+      ])
+    })
+  )
+
+  it.effect("a dataframe says what memory it takes, where that can be told", () =>
+    Effect.gen(function* () {
+      const path = pathOf(yield* started)
+      yield* json("POST", `${path}/query`, { connector_id: 1, query: "select * from orders", dataframe_name: "orders" })
+      const { dataframes } = (yield* json("GET", path)).body
+      assert.deepStrictEqual(dataframes, [{ name: "orders", num_rows: 2, num_cols: 2, memory_usage: 4096 }])
+    })
+  )
+
+  it.effect("executions of thirty days ago are listed until they are purged, later ones after that as well", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* Site.Site
+      const id = SandcastleId.make(yield* started)
+      const now = yield* DateTime.now
+      const kept = (age: Duration.Input, input: string) =>
+        Effect.flatMap(
+          SandcastleSample.execution(
+            { id, organizationId: tenant.organizationId },
+            {
+              input,
+              createdAt: DateTime.subtractDuration(now, age),
+              status: ExecutionStatus.cases.Completed.make({ endedAt: now })
+            }
+          ),
+          (execution) => ExecutionStore.use((store) => store.save(execution))
+        )
+      yield* kept("31 days", "old")
+      yield* kept("29 days", "young")
+      const listed = Effect.map(json("GET", `${pathOf(id)}/executions`), ({ body }) =>
+        body.executions.map(({ input }: { readonly input: string }) => input)
+      )
+      assert.deepStrictEqual(yield* listed, ["young", "old"])
+      yield* Retention.use((retention) => retention.purge)
+      assert.deepStrictEqual(yield* listed, ["young"])
+    })
+  )
+})
+
+const few = Site.layer().pipe(
+  Layer.provide(
+    Layer.effect(
+      SandcastleLimits,
+      Effect.map(SandcastleLimits, (limits) => ({ ...limits, perOrganization: 2 }))
+    )
+  )
+)
+
+const single = Site.layer().pipe(
+  Layer.provide(
+    Layer.effect(
+      SandcastleLimits,
+      Effect.map(SandcastleLimits, (limits) => ({ ...limits, perServer: 1 }))
+    )
+  )
+)
+
+layer(few, { timeout: "60 seconds", excludeTestServices: true })("an organization of two sandcastles", (it) => {
+  it.effect("has a third refused as a conflict that says what to do", () =>
+    Effect.gen(function* () {
+      const first = yield* started
+      yield* started
+      assert.match(yield* refusal(code.conflict, "POST", "/v2/sandcastles"), /runs 2 sandcastles.*stop one/u)
+      yield* json("DELETE", pathOf(first))
+      assert.strictEqual((yield* json("POST", "/v2/sandcastles")).status, 201)
+      assert.match(yield* refusal(code.conflict, "POST", "/v2/sandcastles", { sandbox_id: first }), /stop one/u)
+    })
+  )
+})
+
+layer(single, { timeout: "60 seconds", excludeTestServices: true })("a server of one sandcastle", (it) => {
+  it.effect("has a second refused, with when to try again", () =>
+    Effect.gen(function* () {
+      yield* started
+      const reply = yield* Site.call("/v2/sandcastles", { method: "POST" })
+      assert.deepStrictEqual([reply.status, Site.envelopeOf(reply).code], [429, "rate_limit_exceeded"])
+      assert.strictEqual(reply.headers["retry-after"], "60")
+    })
+  )
+})

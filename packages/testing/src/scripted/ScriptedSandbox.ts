@@ -185,6 +185,10 @@ export const layer = (
     readonly capabilities?: Partial<SandboxCapabilities>
     /** Why no session opens, where none does. */
     readonly unavailable?: string
+    /** Bytes of memory that a dataframe is said to take; absent: nothing is said. */
+    readonly dataframeBytes?: number
+    /** Bytes of one file at most; there is no bound unless it is said. */
+    readonly maximumFileBytes?: number
     /** Whether a session can be told whose it is once it is open. */
     readonly rebinds?: boolean
     /** What opening a session waits for. */
@@ -317,13 +321,21 @@ export const layer = (
           bindDataframe: (name, table: ResultTable) =>
             within(session, () => {
               note("bindDataframe", name, table)
-              const frame: Dataframe = { name, rows: table.rows.length, columns: table.columns.length }
+              const frame: Dataframe = {
+                name,
+                rows: table.rows.length,
+                columns: table.columns.length,
+                ...(options.dataframeBytes === undefined ? {} : { memoryBytes: options.dataframeBytes })
+              }
               session.dataframes.set(name, frame)
               return Effect.succeed(frame)
             }),
           upload: (path, content) =>
             within(session, () => {
               note("upload", path, content)
+              if (content.length > (options.maximumFileBytes ?? Infinity)) {
+                return Effect.fail(new SandboxError({ reason: "exhausted", message: "the disk is full" }))
+              }
               session.files.set(path, { _tag: "Bytes", content: content.slice() })
               return Effect.void
             }),

@@ -68,6 +68,8 @@ const TextEvent = { type: "text", text: "Southwest flew the most: **88,751** fli
 
 const ChatMessage = { role: "assistant", content: answer, created_at: asked, cell_id: messageCellId, assets: [Asset] }
 
+const QuestionFile = { name: "carriers.csv", path: "uploads/carriers.csv", mime_type: "text/csv", size: 312 }
+
 const ChatSummary = {
   id: chatId,
   summary: question,
@@ -118,7 +120,10 @@ export const chatExamples: Readonly<Record<string, Schema.Json>> = {
   ChatSummary,
   ChatView: {
     chat: Chat,
-    messages: [{ role: "user", content: question, created_at: asked, cell_id: questionCellId }, ChatMessage],
+    messages: [
+      { role: "user", content: question, created_at: asked, cell_id: questionCellId, files: [QuestionFile] },
+      ChatMessage
+    ],
     assets: [Asset]
   },
   DoneEvent: { type: "done", status: "completed" },
@@ -128,6 +133,7 @@ export const chatExamples: Readonly<Record<string, Schema.Json>> = {
   MetadataEvent,
   Model,
   ModelList: { models: [Model] },
+  QuestionFile,
   NotReady: { status: "unavailable" },
   Readiness: { status: "ready" },
   TextEvent,

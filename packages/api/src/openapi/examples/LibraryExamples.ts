@@ -21,7 +21,7 @@ const Sandcastle = {
   chat_id: chatId,
   started_at: made
 }
-const Dataframe = { name: "flights_by_carrier", num_rows: 3, num_cols: 2 }
+const Dataframe = { name: "flights_by_carrier", num_rows: 3, num_cols: 2, memory_usage: 4096 }
 const Execution = {
   id: executionId,
   kind: "python",
