@@ -1,0 +1,163 @@
+/**
+ * A child process of the embedded tier, at the edge to Node: started with an empty environment and with no more than
+ * it needs to load, watched, killed whole.
+ *
+ * Its timer is Node's and not Effect's: it guards a process of the system, which lives in real time also where a test
+ * has stopped the clock.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import type { Readable } from "node:stream"
+import { type ChildEnd, ChildEnded } from "./ChildEnded.ts"
+import { askEvery, residentMemory } from "./ResidentMemory.ts"
+
+/** How a child is started. */
+export interface DenoOptions {
+  /** The path of Deno's program. */
+  readonly deno: string
+  /** The path of the program that Deno runs. */
+  readonly program: string
+  /** Files and folders that may be read until the child gives that up. */
+  readonly readable: ReadonlyArray<string>
+  /** Bytes that Python's memory may have. */
+  readonly memory: number
+  /** Whether the program's packages are looked up in `node_modules`. */
+  readonly packages: boolean
+}
+
+/** What the process has beside Python's memory: Deno, the compiled interpreter, JavaScript's heap, files. */
+const overhead = 768 * 1024 * 1024
+
+const javascriptMegabytes = 256
+const pageBytes = 64 * 1024
+const keptErrors = 4096
+
+/** The whole environment. Deno's folder is one that cannot be made, so that nothing can be stored. */
+const environment: Readonly<Record<string, string>> = {
+  DENO_DIR: process.platform === "win32" ? "NUL\\x" : "/dev/null/x",
+  NO_COLOR: "1",
+  DENO_NO_UPDATE_CHECK: "1"
+}
+
+/** Deno's arguments. */
+export const argumentsOf = ({ memory, packages, program, readable }: DenoOptions): ReadonlyArray<string> => [
+  "run",
+  "--quiet",
+  "--no-prompt",
+  "--no-remote",
+  ...(packages ? ["--node-modules-dir=manual"] : ["--no-npm"]),
+  "--no-config",
+  "--no-lock",
+  "--cached-only",
+  "--unstable-worker-options",
+  `--v8-flags=--wasm-max-mem-pages=${Math.floor(memory / pageBytes)},--max-old-space-size=${javascriptMegabytes}`,
+  `--allow-read=${readable.map((path) => path.replaceAll(",", ",,")).join(",")}`,
+  program
+]
+
+/**
+ * Where memory runs out, this process goes before any other; it leaves no core file; allocations beyond the limit
+ * (`$1`, in kilobytes) fail. The shell adds variables to the environment, which `env -i` takes away again.
+ */
+const limits = `{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null
+ulimit -c 0
+ulimit -d "$1" || exit 70
+shift
+exec env -i "$@"`
+
+const start = (options: DenoOptions): ChildProcess => {
+  const arguments_ = argumentsOf(options)
+  const more = {
+    cwd: process.platform === "win32" ? undefined : "/",
+    stdio: "pipe" as const,
+    // A group of its own, so that a signal to the server's terminal does not hit it, and a kill hits all of it.
+    detached: process.platform !== "win32",
+    windowsHide: true
+  }
+  if (process.platform !== "linux") return spawn(options.deno, [...arguments_], { ...more, env: { ...environment } })
+  const kilobytes = String(Math.ceil((options.memory + overhead) / 1024))
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
+  const all = ["-c", limits, "sh", kilobytes, ...variables, options.deno, ...arguments_]
+  return spawn("/bin/sh", all, { ...more, env: {} })
+}
+
+/** A running child. */
+export class DenoProcess {
+  /** Why it ended; undefined as long as it runs. */
+  ended: ChildEnded | undefined
+  readonly #child: ChildProcess
+  readonly #watchdog: NodeJS.Timeout
+  readonly #onEnd: Array<(ended: ChildEnded) => void> = []
+  #killedFor: ChildEnd | undefined
+  #errors = ""
+
+  constructor(options: DenoOptions) {
+    this.#child = start(options)
+    this.#child.stderr?.on("data", (chunk) => {
+      this.#errors = (this.#errors + String(chunk)).slice(-keptErrors)
+    })
+    for (const stream of this.#child.stdio) stream?.on("error", () => undefined)
+    this.#child.on("error", (error) => this.#end(70, error.message))
+    this.#child.on("close", (code, signal) => this.#end(code ?? 137, signal ?? `exit code ${code}`))
+    let asking = false
+    this.#watchdog = setInterval(() => {
+      if (asking) return
+      asking = true
+      void this.residentMemory().then((bytes) => {
+        asking = false
+        if ((bytes ?? 0) > options.memory + overhead) this.kill("memory")
+      })
+    }, askEvery)
+    this.#watchdog.unref()
+  }
+
+  /** Its id; undefined when it could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  /** What it says. */
+  get output(): Readable {
+    const { stdout } = this.#child
+    if (stdout === null) throw new TypeError("a process without pipes")
+    return stdout
+  }
+
+  /** Sends bytes; `sent` is called when the child has room for more, or is gone. */
+  send(bytes: Uint8Array, sent: () => void): void {
+    const { stdin } = this.#child
+    if (this.ended !== undefined || stdin === null || !stdin.writable) return sent()
+    stdin.write(bytes, () => sent())
+  }
+
+  /** Resident memory in bytes, where the system tells. */
+  async residentMemory(): Promise<number | undefined> {
+    return this.pid === undefined || this.ended !== undefined ? undefined : await residentMemory(this.pid)
+  }
+
+  /** Kills it with everything that it may have started. */
+  kill(reason: ChildEnd): void {
+    if (this.ended !== undefined) return
+    this.#killedFor ??= reason
+    if (this.pid === undefined) return
+    try {
+      process.kill(process.platform === "win32" ? this.pid : -this.pid, "SIGKILL")
+    } catch {
+      this.#child.kill("SIGKILL")
+    }
+  }
+
+  /** Calls back when it has ended, at once where it has already. */
+  onEnd(callback: (ended: ChildEnded) => void): void {
+    if (this.ended === undefined) this.#onEnd.push(callback)
+    else callback(this.ended)
+  }
+
+  #end(exitCode: number, detail: string): void {
+    if (this.ended !== undefined) return
+    clearInterval(this.#watchdog)
+    const starved = /out of memory|allocation failed|RangeError: WebAssembly.Memory/i.test(this.#errors)
+    const reason = this.#killedFor ?? (starved ? "memory" : "ended")
+    this.ended = new ChildEnded({ reason, exitCode, detail: `${detail} ${this.#errors}`.trim() })
+    for (const callback of this.#onEnd) callback(this.ended)
+  }
+}

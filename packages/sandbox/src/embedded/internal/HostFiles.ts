@@ -1,0 +1,237 @@
+/**
+ * The session's files as the host keeps them: the copy that counts. Interpreters and shells come and go; each has a
+ * copy of its own, gets what changed before it runs something, and hands back what that changed when it has ended.
+ *
+ * They are in the host's memory, so that no path of a session is ever one of the host, and nothing stays on its disk;
+ * the quota bounds them. Links are kept as names and never followed.
+ */
+import * as Result from "effect/Result"
+import { createHash } from "node:crypto"
+import type { ReportedEntry } from "../../protocol/Report.ts"
+import type { FileEdit } from "./deno/Wire.ts"
+
+/** What there is at a path. A new object each time it is made or changed. */
+export type Entry =
+  | { readonly kind: "file"; readonly content: Uint8Array; digest?: string }
+  | { readonly kind: "directory" }
+  | { readonly kind: "link"; readonly target: string }
+  | { readonly kind: "other" }
+
+/** Why something was not done; the message is fit for the session's user. */
+export interface FileRefusal {
+  readonly reason: "not_found" | "invalid" | "exhausted" | "too_many_files"
+  readonly message: string
+}
+
+/** What an execution did to a path. */
+export type Change = { readonly path: string; readonly kind: "gone" } | ({ readonly path: string } & Entry)
+
+/** What a process has, to know what it lacks. */
+export type Copy = ReadonlyMap<string, Entry>
+
+/** The bounds. */
+export interface FileLimits {
+  readonly bytes: number
+  readonly count: number
+}
+
+type Listed = typeof ReportedEntry.Type
+
+const maximumDepth = 64
+const maximumName = 255
+const utf8 = new TextEncoder()
+
+const isName = (name: string): boolean =>
+  name !== "" && name !== "." && name !== ".." && !name.includes("\0") && utf8.encode(name).length <= maximumName
+
+/** Whether it is a path below the root, of names that a file can have. */
+export const isPath = (path: string): boolean => {
+  const names = path.split("/")
+  return names.length <= maximumDepth && names.every(isName) && path.isWellFormed()
+}
+
+const foldersOf = (path: string): ReadonlyArray<string> => {
+  const names = path.split("/")
+  return names.slice(1).map((_, index) => names.slice(0, index + 1).join("/"))
+}
+
+const refuse = (reason: FileRefusal["reason"], message: string): Result.Result<never, FileRefusal> =>
+  Result.fail({ reason, message })
+
+const byPath = (one: Listed, other: Listed): number => (one.path < other.path ? -1 : 1)
+
+const sizeOf = (entry: Entry | undefined): number => (entry?.kind === "file" ? entry.content.length : 0)
+
+/** The folders that every session has. */
+const folders = ["library", "uploads", "outputs"]
+
+/** The files of one session. */
+export class HostFiles {
+  readonly limits: FileLimits
+  #entries = new Map<string, Entry>(folders.map((path) => [path, { kind: "directory" }]))
+  #bytes = 0
+
+  constructor(limits: FileLimits) {
+    this.limits = limits
+  }
+
+  /** What there is now. */
+  get copy(): Copy {
+    return new Map(this.#entries)
+  }
+
+  #set(path: string, entry: Entry | undefined): void {
+    this.#bytes += sizeOf(entry) - sizeOf(this.#entries.get(path))
+    if (entry === undefined) this.#entries.delete(path)
+    else this.#entries.set(path, entry)
+  }
+
+  /** Writes a file, making its folders. */
+  put(path: string, content: Uint8Array): Result.Result<void, FileRefusal> {
+    if (!isPath(path)) return refuse("invalid", "a path has a name that no file can have")
+    const missing: Array<string> = []
+    for (const folder of foldersOf(path)) {
+      const entry = this.#entries.get(folder)
+      if (entry === undefined) missing.push(folder)
+      else if (entry.kind !== "directory") return refuse("invalid", `${folder} is no folder`)
+    }
+    const present = this.#entries.get(path)
+    if (present !== undefined && present.kind !== "file") return refuse("invalid", `${path} is no file`)
+    if (this.#bytes - sizeOf(present) + content.length > this.limits.bytes) {
+      return refuse("exhausted", "the session's files have no room for it")
+    }
+    if (this.#entries.size + missing.length + 1 > this.limits.count) {
+      return refuse("exhausted", "the session has too many files")
+    }
+    for (const folder of missing) this.#set(folder, { kind: "directory" })
+    this.#set(path, { kind: "file", content })
+    return Result.succeed(undefined)
+  }
+
+  /** The content of a file. */
+  get(path: string): Result.Result<Uint8Array, FileRefusal> {
+    const entry = this.#entries.get(path)
+    if (entry === undefined) return refuse("not_found", `${path}: no such file`)
+    return entry.kind === "file" ? Result.succeed(entry.content) : refuse("invalid", `${path} is no file`)
+  }
+
+  /** Removes a file, or what stands for one. */
+  remove(path: string): Result.Result<void, FileRefusal> {
+    const entry = this.#entries.get(path)
+    if (entry === undefined) return refuse("not_found", `${path}: no such file`)
+    if (entry.kind === "directory") return refuse("invalid", `${path} is a folder`)
+    this.#set(path, undefined)
+    return Result.succeed(undefined)
+  }
+
+  /** The entries of a folder, with paths from the root; empty: the root's. */
+  list(path: string): Result.Result<ReadonlyArray<Listed>, FileRefusal> {
+    const entry: Entry | undefined = path === "" ? { kind: "directory" } : this.#entries.get(path)
+    if (entry === undefined) return refuse("not_found", `${path}: no such folder`)
+    if (entry.kind !== "directory") return refuse("invalid", `${path} is no folder`)
+    const prefix = path === "" ? "" : `${path}/`
+    const found: Array<Listed> = []
+    for (const [at, below] of this.#entries) {
+      if (at.startsWith(prefix) && !at.includes("/", prefix.length) && at.length > prefix.length) {
+        found.push({ path: at, kind: below.kind, size: sizeOf(below) })
+      }
+    }
+    return Result.succeed(found.toSorted(byPath))
+  }
+
+  /** Everything below a folder, with paths from that folder and the digests of contents. */
+  tree(path: string, maximum: number): Result.Result<ReadonlyArray<Listed>, FileRefusal> {
+    const prefix = path === "" ? "" : `${path}/`
+    const found: Array<Listed> = []
+    for (const [at, entry] of this.#entries) {
+      if (!at.startsWith(prefix)) continue
+      if (found.length >= maximum) return refuse("too_many_files", `more than ${maximum} entries`)
+      const listed = { path: at.slice(prefix.length), kind: entry.kind, size: sizeOf(entry) }
+      found.push(entry.kind === "file" ? { ...listed, digest: digestOf(entry) } : listed)
+    }
+    return Result.succeed(found.toSorted(byPath))
+  }
+
+  /** Makes a folder hold these files and no others. */
+  mount(
+    path: string,
+    files: ReadonlyArray<{ readonly path: string; readonly content: Uint8Array }>
+  ): Result.Result<void, FileRefusal> {
+    const before = { entries: new Map(this.#entries), bytes: this.#bytes }
+    for (const at of before.entries.keys()) if (at.startsWith(`${path}/`)) this.#set(at, undefined)
+    this.#set(path, { kind: "directory" })
+    for (const file of files) {
+      const put = this.put(`${path}/${file.path}`, file.content)
+      if (Result.isFailure(put)) {
+        this.#entries = before.entries
+        this.#bytes = before.bytes
+        return put
+      }
+    }
+    return Result.succeed(undefined)
+  }
+
+  /**
+   * Takes over what an execution did. It is refused as a whole where it cannot be, or has more than it may: then the
+   * files are as they were before.
+   */
+  apply(changes: ReadonlyArray<Change>): Result.Result<void, FileRefusal> {
+    const before = { entries: new Map(this.#entries), bytes: this.#bytes }
+    const undo = (refusal: FileRefusal): Result.Result<void, FileRefusal> => {
+      this.#entries = before.entries
+      this.#bytes = before.bytes
+      return Result.fail(refusal)
+    }
+    for (const change of changes) {
+      const { path } = change
+      if (!isPath(path)) return undo({ reason: "invalid", message: "a file has a name that no file can have" })
+      if (change.kind === "gone") this.#drop(path)
+      else if (change.kind === "directory") {
+        // What it is in is told before it.
+        if (this.#entries.get(path)?.kind !== "directory") this.#set(path, { kind: "directory" })
+      } else {
+        if (this.#entries.get(path)?.kind === "directory") this.#drop(path)
+        this.#set(path, change.kind === "file" ? { kind: "file", content: change.content } : entryOf(change))
+      }
+      if (
+        foldersOf(path).some((folder) => this.#entries.has(path) && this.#entries.get(folder)?.kind !== "directory")
+      ) {
+        return undo({ reason: "invalid", message: "a file is in no folder" })
+      }
+    }
+    if (this.#bytes > this.limits.bytes) return undo({ reason: "exhausted", message: "the session's files are full" })
+    if (this.#entries.size > this.limits.count) {
+      return undo({ reason: "exhausted", message: "the session has too many files" })
+    }
+    return Result.succeed(undefined)
+  }
+
+  #drop(path: string): void {
+    for (const at of [...this.#entries.keys()]) if (at === path || at.startsWith(`${path}/`)) this.#set(at, undefined)
+  }
+
+  /** What a process that has a copy needs to have what there is now. */
+  editsFor(copy: Copy): { readonly edits: ReadonlyArray<FileEdit>; readonly payload: Uint8Array } {
+    const edits: Array<FileEdit> = []
+    const contents: Array<Uint8Array> = []
+    for (const path of copy.keys()) if (!this.#entries.has(path)) edits.push({ path, kind: "gone", bytes: 0 })
+    // Folders come before what is in them.
+    for (const [path, entry] of [...this.#entries].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+      if (copy.get(path) === entry) continue
+      if (entry.kind === "file") {
+        edits.push({ path, kind: "file", bytes: entry.content.length })
+        contents.push(entry.content)
+      } else if (entry.kind === "link") edits.push({ path, kind: "link", bytes: 0, target: entry.target })
+      else if (entry.kind === "directory") edits.push({ path, kind: "directory", bytes: 0 })
+    }
+    return { edits, payload: Buffer.concat(contents) }
+  }
+}
+
+const entryOf = (change: Exclude<Change, { readonly kind: "gone" }>): Entry =>
+  change.kind === "link" ? { kind: "link", target: change.target } : { kind: "other" }
+
+const digestOf = (file: Extract<Entry, { readonly kind: "file" }>): string => {
+  file.digest ??= createHash("sha256").update(file.content).digest("hex")
+  return file.digest
+}
