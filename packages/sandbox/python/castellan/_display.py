@@ -1,5 +1,7 @@
 """Values as they are shown: in the forms that they have, the richest first, each of bounded size."""
 
+import csv
+import io
 import json
 import sys
 from typing import Any
@@ -11,6 +13,9 @@ FORM = 4 * 1024 * 1024
 
 COLUMNS = 30
 """Columns that a preview of a dataframe has."""
+
+ROWS = 10_000
+"""Rows that a dataframe is handed out with."""
 
 Forms = list[tuple[str, bytes]]
 
@@ -119,8 +124,21 @@ def _of_dataframe(frame: Any) -> Forms:
         [
             ("text/html", _table.as_html(names, rows, total).encode("utf-8", "backslashreplace")),
             ("text/markdown", _cut.text(_table.markdown(names, rows, total))),
+            ("text/csv", _csv(frame)),
         ]
     )
+
+
+def _csv(frame: Any) -> bytes:
+    """The rows themselves, as far as anybody is to be handed them; that it is there tells a dataframe from a page."""
+    if not isinstance(frame, _table.Table):
+        head = frame.iloc[:ROWS]
+        return str(head.to_csv(index=not _is_counted(frame))).encode("utf-8", "backslashreplace")
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(frame.columns)
+    writer.writerows(zip(*(frame[name][:ROWS] for name in frame.columns)))
+    return written.getvalue().encode("utf-8", "backslashreplace")
 
 
 def _preview(frame: Any) -> tuple[list[str], list[list[Any]], int]:
