@@ -275,6 +275,9 @@ def main() -> None:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(path)
     listener.listen(128)
+    # Each session's network is its own: the self-test knocks here, and nobody opens.
+    neighbour = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    neighbour.bind(probe.NEIGHBOUR)
     gc.collect()
     # What is here now is shared by every session; the collector of none of them touches it.
     gc.freeze()

@@ -104,7 +104,10 @@ const sandboxProcess = (
 ): SandboxProcess => {
   const whyItIsOver = Effect.flatMap(gone, (wasKilled) =>
     wasKilled
-      ? Effect.fail(lost(`the sandbox held more than ${limits.memory} bytes of memory, and was ended`))
+      ? Effect.andThen(
+          Effect.logWarning("a sandbox is ended for the memory that it held", { limit: limits.memory }),
+          Effect.fail(lost("the sandbox held more memory than it may, and was ended"))
+        )
       : Effect.void
   )
   const bytes = Stream.fromAsyncIterable<Uint8Array, SandboxError>(channel, () => lost("the sandbox has ended"))

@@ -33,9 +33,6 @@ const limits: LinuxLimits = {
   disk: { files: 4 * mebibyte, temporary: 4 * mebibyte, shared: 4 * mebibyte, entries: 128 }
 }
 
-/** Real milliseconds in which the attempts are over, however loaded the machine is. */
-const patience = 30_000
-
 /** What is tested. */
 export interface TestSubject {
   readonly server: ForkServer
@@ -43,6 +40,8 @@ export interface TestSubject {
   readonly facts: SystemFacts
   /** Paths of the host that a session must not see. */
   readonly hidden: ReadonlyArray<string>
+  /** Real milliseconds in which what holds too much memory is gone; absent: as long as everything has. */
+  readonly memoryPatience?: number
 }
 
 const broken = (promise: string, detail: string): LinuxUnavailable =>
@@ -51,6 +50,9 @@ const broken = (promise: string, detail: string): LinuxUnavailable =>
     message: `a session broke what it is promised about ${promise.replaceAll("_", " ")}: ${detail}`,
     remedy: ""
   })
+
+/** Real milliseconds in which the attempts are over, however loaded the machine is. */
+const patience = 30_000
 
 const isPromise = Schema.is(LinuxPromise)
 
@@ -135,14 +137,15 @@ const memory = Effect.fnUntraced(function* (subject: TestSubject) {
   yield* gone
 })
 
-const withinPatience = <A, R>(
+const within = <A, R>(
+  milliseconds: number,
   promise: LinuxPromise,
   effect: Effect.Effect<A, LinuxUnavailable, R>
 ): Effect.Effect<A, LinuxUnavailable, R> =>
   Effect.raceFirst(
     effect,
     Effect.callback<never, LinuxUnavailable>((resume) => {
-      const timer = setTimeout(() => resume(broken(promise, "what was tried did not end")), patience)
+      const timer = setTimeout(() => resume(broken(promise, "what was tried did not end")), milliseconds)
       return Effect.sync(() => clearTimeout(timer))
     })
   )
@@ -151,8 +154,8 @@ const withinPatience = <A, R>(
 export const run = (subject: TestSubject): Effect.Effect<void, LinuxUnavailable> =>
   Effect.all(
     [
-      withinPatience("processes", Effect.scoped(walls(subject))),
-      withinPatience("memory", Effect.scoped(memory(subject)))
+      within(patience, "processes", Effect.scoped(walls(subject))),
+      within(subject.memoryPatience ?? patience, "memory", Effect.scoped(memory(subject)))
     ],
     { concurrency: 2, discard: true }
   )

@@ -1,0 +1,220 @@
+/**
+ * The self-test sees each wall that is missing: a fork-server is started from programs of which one line was changed,
+ * and the promise that the line kept is told as broken.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { readFile, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as ForkServer from "../../src/linux/internal/ForkServer.ts"
+import * as Host from "../../src/linux/internal/Host.ts"
+import { hostRoot } from "../../src/linux/internal/OuterRoots.ts"
+import { outerArguments, outerCommand } from "../../src/linux/internal/OuterSandbox.ts"
+import * as PrivateFolder from "../../src/linux/internal/PrivateFolder.ts"
+import * as SelfTest from "../../src/linux/internal/SelfTest.ts"
+import { assemble, type Instruction, instructions, verdicts } from "../../src/linux/internal/SystemCallFilter.ts"
+import { missing, sayWhatIsSkipped } from "../support/Linux.ts"
+
+/** A line of the programs, what it becomes, and the promise that it kept. */
+interface Change {
+  readonly what: string
+  readonly file: string
+  readonly line: string
+  readonly becomes: string
+  /** Another line of the same file. */
+  readonly also?: { readonly line: string; readonly becomes: string }
+  readonly promise: string
+  readonly memoryPatience?: number
+}
+
+const walls = "castellan_linux/walls.py"
+const zygote = "castellan_zygote.py"
+
+const changes: ReadonlyArray<Change> = [
+  {
+    what: "a network that is shared",
+    file: walls,
+    line: "    | kernel.CLONE_NEWNET\n",
+    becomes: "",
+    also: { line: "    _raise_loopback()\n", becomes: "" },
+    promise: "network"
+  },
+  {
+    what: "no limit of processes",
+    file: walls,
+    line: "(resource.RLIMIT_NPROC, limits.processes),",
+    becomes: "",
+    promise: "processes"
+  },
+  {
+    what: "no limit of a file's size",
+    file: walls,
+    line: "(resource.RLIMIT_FSIZE, limits.file_size),",
+    becomes: "",
+    promise: "file_size"
+  },
+  {
+    what: "no limit of address space",
+    file: walls,
+    line: "(resource.RLIMIT_AS, limits.address_space),",
+    becomes: "",
+    promise: "memory"
+  },
+  {
+    what: "no limit of open files",
+    file: walls,
+    line: "(resource.RLIMIT_NOFILE, limits.open_files),",
+    becomes: "",
+    promise: "descriptors"
+  },
+  {
+    what: "disks without a quota",
+    file: walls,
+    line: 'f"size={size},nr_inodes',
+    becomes: 'f"nr_inodes',
+    promise: "disk"
+  },
+  {
+    what: "disks without a number of entries",
+    file: walls,
+    line: ",nr_inodes={entries}",
+    becomes: "",
+    promise: "disk"
+  },
+  {
+    what: "capabilities",
+    file: walls,
+    line: "kernel.drop_capabilities(capabilities)",
+    becomes: "pass",
+    promise: "privileges"
+  },
+  {
+    what: "no filter of system calls",
+    file: walls,
+    line: "kernel.install_filter(system_calls)",
+    becomes: "pass",
+    promise: "privileges"
+  },
+  {
+    what: "a root that can be written",
+    file: walls,
+    line: "kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY",
+    becomes: "kernel.MS_REMOUNT | kernel.MS_BIND",
+    promise: "files"
+  },
+  { what: "the folder of the socket", file: walls, line: '"listen", "run"', becomes: '"run"', promise: "files" },
+  { what: "the kernel's settings", file: walls, line: '"subset=pid"', becomes: '""', promise: "files" },
+  {
+    what: "the first process's memory",
+    file: walls,
+    line: "kernel.prctl(kernel.PR_SET_DUMPABLE, 0)",
+    becomes: "pass",
+    promise: "supervisor"
+  },
+  {
+    what: "a variable of the fork-server's",
+    file: zygote,
+    line: "            walls.enter(",
+    becomes: '            os.environ["LEFT"] = "1"\n            walls.enter(',
+    promise: "environment"
+  },
+  {
+    what: "descriptors of the fork-server's",
+    file: zygote,
+    line: "os.closerange(keep + 1, 1 << 20)",
+    becomes: "os.closerange(keep + 1, 1 << 20)\n            os.dup2(0, 9)",
+    promise: "descriptors"
+  },
+  {
+    what: "no watch of memory",
+    file: zygote,
+    line: "            self._watch()\n",
+    becomes: "",
+    promise: "memory",
+    memoryPatience: 3000
+  }
+]
+
+/** What the self-test says of a fork-server whose programs and filter are these. */
+const verdict = (
+  change: Change | undefined,
+  filter: (program: ReadonlyArray<Instruction>) => ReadonlyArray<Instruction>
+) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const user = yield* Host.chooseUser(undefined)
+      const facts = yield* Host.facts
+      const bubblewrap = yield* Host.findBubblewrap(undefined)
+      const program = assemble(filter(instructions(yield* Host.architecture)))
+      const folder = yield* PrivateFolder.make(tmpdir(), program, user)
+      const replaceLine = (file: string, line: string, becomes: string) =>
+        Effect.promise(async () => {
+          const path = join(folder, "python", file)
+          const text = await readFile(path, "utf8")
+          assert.include(text, line)
+          await writeFile(
+            path,
+            text.replace(line, () => becomes)
+          )
+        })
+      yield* replaceLine(zygote, "packages = castellan_supervisor.warm()", "packages = []")
+      if (change !== undefined) {
+        const { also, becomes, file, line } = change
+        yield* replaceLine(file, line, becomes)
+        if (also !== undefined) yield* replaceLine(file, also.line, also.becomes)
+      }
+      const listen = yield* PrivateFolder.makeListenFolder(folder, user)
+      const { names, python, root } = yield* Effect.promise(() => hostRoot(folder, "/usr/bin/python3"))
+      const sandbox = { root, folder, listen, python, controlGroup: undefined }
+      const server = yield* ForkServer.start(
+        { bubblewrap, options: outerArguments(sandbox), command: outerCommand(sandbox), user },
+        join(listen, "socket")
+      )
+      const hidden = SelfTest.hiddenPaths(folder, names)
+      const patience = change?.memoryPatience === undefined ? {} : { memoryPatience: change.memoryPatience }
+      return yield* Effect.result(SelfTest.run({ server, controlGroups: undefined, facts, hidden, ...patience }))
+    })
+  )
+
+sayWhatIsSkipped("whether the self-test of sandboxes on Linux sees missing walls")
+
+/** Milliseconds that only what hangs takes. */
+const patience = 240_000
+
+describe.skipIf(missing !== undefined)("the self-test", { timeout: patience }, () => {
+  it.live("passes where every wall is there", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* verdict(undefined, (program) => program))._tag, "Success")
+    })
+  )
+
+  for (const change of changes) {
+    it.live(`sees ${change.what}: ${change.promise}`, () =>
+      Effect.gen(function* () {
+        const said = yield* verdict(change, (program) => program)
+        if (said._tag === "Success") assert.fail("it passed")
+        assert.strictEqual(said.failure.promise, change.promise, said.failure.message)
+      })
+    )
+  }
+
+  const without = (verdictToo: number) => (program: ReadonlyArray<Instruction>) =>
+    program.map((one) =>
+      one.code === 0x06 && one.constant === verdictToo ? { ...one, constant: verdicts.allow } : one
+    )
+
+  it.live("sees a filter that permits what is refused, or any family of sockets", () =>
+    Effect.gen(function* () {
+      for (const [allowed, promise] of [
+        [verdicts.notPermitted, "system_calls"],
+        [verdicts.notImplemented, "system_calls"],
+        [verdicts.familyNotSupported, "sockets"]
+      ] as const) {
+        const said = yield* verdict(undefined, without(allowed))
+        if (said._tag === "Success") assert.fail("it passed")
+        assert.strictEqual(said.failure.promise, promise, said.failure.message)
+      }
+    })
+  )
+})
