@@ -5,10 +5,7 @@
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { readdir, readFile } from "node:fs/promises"
-import { fileURLToPath } from "node:url"
-
-/** The same place from `src` and from `dist`. */
-const folder = fileURLToPath(new URL("../../python/", import.meta.url))
+import { folder } from "../session/SupervisorProgram.ts"
 
 const parts = new Set(["castellan_supervisor.py", "castellan", "castellan_session", "castellan_remote"])
 
