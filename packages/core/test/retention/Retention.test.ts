@@ -32,7 +32,13 @@ const counting = Effect.fnUntraced(function* (old: { executions: number; request
     })
   const unused = () => Effect.die(new Error("retention only purges"))
   const layer = Layer.mergeAll(
-    Layer.succeed(ExecutionStore, { save: unused, list: unused, purge: purge("executions") }),
+    Layer.succeed(ExecutionStore, {
+      save: unused,
+      get: unused,
+      list: unused,
+      unfinished: unused,
+      purge: purge("executions")
+    }),
     Layer.succeed(IdempotencyStore, {
       claim: unused,
       commit: unused,

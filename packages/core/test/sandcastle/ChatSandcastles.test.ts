@@ -161,7 +161,7 @@ describe("ChatSandcastles", () => {
       const { run } = yield* conversation
       const sandcastle = yield* of(run)
       const table = {
-        columns: [{ name: "n", type: "int64" as const, nullable: false }],
+        columns: [{ name: "n", type: "integer" as const }],
         rows: [[1], [2]],
         truncated: false
       }

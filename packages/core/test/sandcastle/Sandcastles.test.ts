@@ -120,7 +120,9 @@ describe("Sandcastles: their life", () => {
         [colleague, unknown],
         [powerless, id]
       ] as const) {
-        const doors = [
+        const doors: ReadonlyArray<
+          Effect.Effect<unknown, Parameters<typeof words>[0], CurrentPrincipal | SandcastlesModule.Sandcastles>
+        > = [
           sandcastles.start({ id: of }),
           sandcastles.get(of),
           sandcastles.stop(of),
