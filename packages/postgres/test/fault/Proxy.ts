@@ -9,6 +9,8 @@ export interface Proxy {
   readonly block: () => void
   /** New connections get through again; those that were blocked stay so. */
   readonly unblock: () => void
+  /** Ends the connections that are blocked, as seen from the service. */
+  readonly cut: () => void
   /** Connections of the service that are open. */
   readonly open: () => number
 }
@@ -54,6 +56,9 @@ export const to = (target: number) =>
                 },
                 unblock: () => {
                   isBlocked = false
+                },
+                cut: () => {
+                  for (const socket of open) if (blocked.has(socket)) socket.destroy()
                 },
                 open: () => open.size
               },

@@ -3,41 +3,12 @@
  * with an idempotency key was done once, everybody else was told to try again, and both servers of the deployment go on
  * by themselves, the notifications between them too.
  */
-import * as SecretKeys from "@castellan/core/secret/SecretKeys"
-import * as Deployment from "@castellan/testing/fixture/Deployment"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Duration, Effect, Fiber, Layer, Redacted, References, Schedule } from "effect"
-import { Base64 } from "effect/encoding"
+import { Context, Duration, Effect, Fiber, Layer, References, Schedule } from "effect"
 import * as Site from "../../../http/test/support/Site.ts"
-import * as PostgresDatabase from "../../src/database/PostgresDatabase.ts"
-import * as PostgresStores from "../../src/PostgresStores.ts"
-import * as PostgresRunLog from "../../src/run/PostgresRunLog.ts"
-import * as RunNotifications from "../../src/run/RunNotifications.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as OwnServer from "./OwnServer.ts"
-
-const secretKeys = SecretKeys.layer({
-  current: Redacted.make(`k1:${Base64.encode(new Uint8Array(32).fill(1))}`),
-  former: []
-})
-
-/** A server of the deployment, behind a port, over connections of its own. */
-const served = (url: Redacted.Redacted<string>) =>
-  Layer.fresh(
-    Site.layer({
-      limits: { idempotencyLease: Duration.seconds(2) },
-      deployment: {
-        // A follower that is not told looks by itself only after the test.
-        stores: Layer.merge(PostgresStores.layer, PostgresRunLog.layer({ pollInterval: "1 hour" })).pipe(
-          Layer.provide(RunNotifications.layer),
-          Layer.provide(secretKeys),
-          Layer.provide(Deployment.layerCrypto),
-          Layer.provide(PostgresDatabase.layer({ url })),
-          Layer.orDie
-        )
-      }
-    })
-  )
+import * as ServedSite from "./ServedSite.ts"
 
 /** What writers have been told. */
 interface Record {
@@ -116,8 +87,8 @@ describe("a restart of PostgreSQL under load", () => {
       Effect.gen(function* () {
         const postgres = yield* OwnServer.make
         const url = TestDatabase.serviceUrl(postgres, yield* TestDatabase.database(postgres))
-        const first = yield* Layer.build(served(url))
-        const second = yield* Layer.build(served(url))
+        const first = yield* Layer.build(ServedSite.layer({ url }, { idempotencyLease: Duration.seconds(2) }))
+        const second = yield* Layer.build(ServedSite.layer({ url }, { idempotencyLease: Duration.seconds(2) }))
         const record: Record = { acknowledged: new Map(), refused: 0, busy: 0, lost: 0, isOver: false }
         const writers = yield* Effect.forEach([0, 1, 2, 3, 4, 5], (index) =>
           Effect.forkChild(Effect.provideContext(writer(record, `writer-${index}`), first))
