@@ -10,6 +10,10 @@ from typing import Any, Iterator, NamedTuple
 
 from . import _arrow_write, _dataframes, _display, _figures, _traceback
 
+# A program may put something else in their place: the next one has to run all the same.
+_compile = compile
+_eval = eval
+
 KEPT_SOURCES = 500
 """Programs whose source is kept, for tracebacks into functions that they defined."""
 
@@ -71,7 +75,7 @@ def remember_source(filename: str, code: str) -> None:
 def compiled(code: str, filename: str) -> Any:
     """A program as code, in whose tracebacks its lines are shown."""
     remember_source(filename, code)
-    return compile(code, filename, "exec", dont_inherit=True)
+    return _compile(code, filename, "exec", dont_inherit=True)
 
 
 class Cells:
@@ -118,7 +122,7 @@ class Cells:
             _figures.forget()
 
     def _compile(self, source: Any, filename: str, flags: int = 0, mode: str = "exec") -> Any:
-        return compile(source, filename, mode, flags | self._flags, dont_inherit=True)
+        return _compile(source, filename, mode, flags | self._flags, dont_inherit=True)
 
     def _run_tree(self, tree: ast.Module, code: str, filename: str) -> None:
         last = tree.body[-1] if tree.body else None
@@ -140,7 +144,7 @@ class Cells:
                 _display.display(value)
 
     def _evaluate(self, program: Any) -> Any:
-        value = eval(program, self.variables)
+        value = _eval(program, self.variables)
         if program.co_flags & inspect.CO_COROUTINE:
             return self._wait(value)
         return value

@@ -26,7 +26,7 @@ import type { Host } from "./HostWatch.ts"
 import { secret } from "./HostWatch.ts"
 
 /** What a case needs of its runtime; a case whose needs are not met is told as not of this runtime, with the reason. */
-export type Applies = (capabilities: SandboxCapabilities) => string | undefined
+export type Applies = (capabilities: Pick<SandboxCapabilities, "isolation" | "realBash">) => string | undefined
 
 /** One of the abuse cases. */
 export interface AbuseCase {
@@ -141,10 +141,10 @@ export const alive = Effect.fnUntraced(function* (session: SandboxSession) {
 })
 
 /** The session does what it should, or is gone and another opens that does. */
-export const survives = Effect.fnUntraced(function* (session: SandboxSession) {
+export const survives = Effect.fnUntraced(function* (session: SandboxSession, what = "an abused session") {
   const after = yield* daring(session, "print(6 * 7)")
   if ("lost" in after) yield* alive(yield* opened)
-  else assert.strictEqual(after.stdout, "42\n")
+  else assert.strictEqual(after.stdout, "42\n", `${what}: ${after.everything}`)
 })
 
 /** Nothing of what a program tried stood open. */

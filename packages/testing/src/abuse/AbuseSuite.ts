@@ -4,7 +4,7 @@
  * A runtime adds what only it can show (a host that is killed, a start that fails, a vendor that hangs) as cases of its
  * own. All numbers of the list are accounted for: a case that is none of a runtime's says why.
  */
-import { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
+import { type SandboxCapabilities, SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
@@ -40,6 +40,8 @@ export const cases: ReadonlyArray<AbuseCase> = [
 
 /** What a runtime tells of itself. */
 export interface AbuseOptions {
+  /** What it declares: cases that are none of such a runtime's are told with the reason. */
+  readonly kind: Pick<SandboxCapabilities, "isolation" | "realBash">
   readonly bounds: HostBounds
   /** Cases that only this runtime can show, among them those of the list that are nobody's in general. */
   readonly own: ReadonlyArray<AbuseCase>
@@ -57,6 +59,8 @@ export const suite = <E>(name: string, layer: Layer.Layer<SandboxRuntime, E>, op
   it.layer(layer, { timeout: "120 seconds", excludeTestServices: true })(`abuse (${name})`, (it) => {
     it.effect("a session opens, and all 51 cases are accounted for", () =>
       Effect.gen(function* () {
+        const { capabilities } = yield* SandboxRuntime
+        assert.deepInclude(capabilities, options.kind)
         yield* Effect.scoped(Effect.flatMap(opened, alive))
         const told = new Set([
           ...cases.map(({ number }) => number),
@@ -68,22 +72,15 @@ export const suite = <E>(name: string, layer: Layer.Layer<SandboxRuntime, E>, op
       })
     )
 
+    const skipped = (number: number | string, reason: string) =>
+      it.effect.skip(`${number}: not of this runtime: ${reason}`, () => Effect.void)
+
     for (const one of [...cases, ...options.own]) {
-      it.effect(
-        `${one.number}: ${one.title}`,
-        (context) =>
-          Effect.gen(function* () {
-            const { capabilities } = yield* SandboxRuntime
-            const reason = one.applies?.(capabilities)
-            if (reason !== undefined) return context.skip(reason)
-            yield* guarded(options.bounds, one.run)
-          }),
-        patience
-      )
+      const reason = one.applies?.(options.kind)
+      if (reason !== undefined) skipped(one.number, reason)
+      else it.effect(`${one.number}: ${one.title}`, () => guarded(options.bounds, one.run), patience)
     }
 
-    for (const [number, reason] of Object.entries(options.absent)) {
-      it.effect(`${number}: not of this runtime`, (context) => Effect.sync(() => context.skip(reason)))
-    }
+    for (const [number, reason] of Object.entries(options.absent)) skipped(number, reason)
   })
 }

@@ -220,7 +220,7 @@ export const cases: ReadonlyArray<AbuseCase> = [
         modprobe: writable("/proc/sys/kernel/modprobe"),
         sysfs: writable("/sys/kernel/uevent_helper"),
         cgroups: 'import os\nos.mkdir("/sys/fs/cgroup/castellan")',
-        "the OOM killer's order": 'open("/proc/self/oom_score_adj", "w").write("-1000")',
+        "the OOM killer's order": 'open("/proc/self/oom_score_adj", "wb", buffering=0).write(b"-1000")',
         "the kernel's log": 'open("/dev/kmsg", "rb").read(1)',
         "the machine's memory": 'open("/dev/mem", "rb").read(1)',
         KVM: writable("/dev/kvm")

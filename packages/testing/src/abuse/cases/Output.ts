@@ -133,12 +133,12 @@ export const cases: ReadonlyArray<AbuseCase> = [
     number: 42,
     title: "whatever a program does to its interpreter is its own session's harm, and the next program runs",
     run: Effect.fnUntraced(function* () {
-      for (const code of Object.values(monkeys)) {
+      for (const [name, code] of Object.entries(monkeys)) {
         const session = yield* opened
         yield* daring(session, code)
         // Where the interpreter has become useless, whoever owns it can have another.
         yield* daring(session, "import os\nos._exit(1)")
-        yield* survives(session)
+        yield* survives(session, name)
       }
     })
   }

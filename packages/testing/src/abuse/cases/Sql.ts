@@ -3,6 +3,8 @@ import { assert } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname } from "node:path"
 import { type AbuseCase, alive, closed, opened, run, shell } from "../Abuse.ts"
 
 /** Each of these must be an error. */
@@ -40,14 +42,16 @@ import castellan
 for statement in ${JSON.stringify(statements(host.secretPath, host.markerPath))}:
     try: print("OPEN", statement, castellan.sql(statement))
     except Exception as error: print("closed", type(error).__name__, str(error)[:200].splitlines()[:1])
-print(castellan.sql("select 6 * 7 as answer").rows if False else "end")
+print(castellan.sql("select 6 * 7 as answer"), "end")
 `
       const outcome = yield* run(session, program)
       closed(outcome)
-      assert.include(outcome.stdout, "end", outcome.everything)
+      assert.match(outcome.stdout, /42[^]*end/u, outcome.everything)
       assert.isFalse(existsSync(host.markerPath))
-      for (const path of ["temp", "/tmp/castellan", process.cwd()])
-        if (path.startsWith("/")) assert.notInclude(outcome.everything, path)
+      // What a statement names itself is not the host's to hide.
+      const own = dirname(host.markerPath)
+      const rest = outcome.everything.replaceAll(own, "")
+      for (const path of [tmpdir() + "/castellan", process.cwd()]) assert.notInclude(rest, path)
       yield* alive(session)
     })
   },
