@@ -4,7 +4,9 @@ import os
 import traceback
 
 _ours = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_session = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "castellan_session") + os.sep
+_beside = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_session = os.path.join(_beside, "castellan_session") + os.sep
+_embedded = os.path.join(_beside, "castellan_embedded") + os.sep
 
 MAXIMUM_LINES = 120
 """Lines of a traceback; in the middle of a longer one some are left out."""
@@ -17,7 +19,7 @@ MAXIMUM_MESSAGE = 16_000
 
 
 def _is_ours(filename: str) -> bool:
-    return filename.startswith((_ours, _session)) or filename.endswith("castellan_supervisor.py")
+    return filename.startswith((_ours, _session, _embedded)) or filename.endswith("castellan_supervisor.py")
 
 
 def _prune(told: traceback.TracebackException, seen: set[int]) -> None:

@@ -1,0 +1,178 @@
+"""The supervisor's parts: frames, files that programs tamper with, names as they are told, changed files."""
+
+import os
+import shutil
+import socket
+import tempfile
+import unittest
+
+from castellan_session import frames, names
+from castellan_session.changes import ChangedFiles
+from castellan_session.failure import Failure
+from castellan_session.files import Files, PutSink
+
+
+class Frames(unittest.TestCase):
+    def read(self, data, sizes, maximum=None):
+        found = []
+        reader = frames.FrameReader(lambda head: frames.Collect(lambda body: found.append((head, body))), maximum)
+        at = 0
+        while at < len(data):
+            size = sizes.pop(0) if sizes else len(data)
+            reader.feed(data[at : at + size])
+            at += size
+        return found
+
+    def test_are_the_same_wherever_they_are_cut(self):
+        data = frames.encode({"a": 1, "bytes": 4}, b"\n{}\n") + frames.encode({"ü": "\ud800"}) + frames.encode({"bytes": 0})
+        whole = self.read(data, [])
+        self.assertEqual(whole, [({"a": 1, "bytes": 4}, b"\n{}\n"), ({"ü": "\ud800"}, b""), ({"bytes": 0}, b"")])
+        for at in range(1, len(data)):
+            self.assertEqual(self.read(data, [at]), whole)
+        self.assertEqual(self.read(data, [1] * len(data)), whole)
+
+    def test_that_are_none_are_refused(self):
+        for data in [b"x\n", b"[]\n", b"null\n", b'{"bytes": -1}\n', b'{"bytes": 1.5}\n', b'{"bytes": true}\n', b"\xff\n",
+                     b" " * frames.MAXIMUM_LINE + b"{}\n", b"[" * 100_000 + b"\n", b'{"bytes": 11}\n']:
+            with self.assertRaises(frames.Breach):
+                self.read(data, [], maximum=10)
+
+
+class Names(unittest.TestCase):
+    def test_are_told_on_one_line_and_in_unicode(self):
+        self.assertEqual(names.told("zé 🏰.md"), "zé 🏰.md")
+        self.assertEqual(names.told("a\nb"), "a\\x0ab")
+        self.assertEqual(names.told("a\x1b[0m"), "a\\x1b[0m")
+        self.assertEqual(names.told(os.fsdecode(b"a\xff")), "a\\xff")
+        self.assertFalse(names.is_plain(os.fsdecode(b"a\xff")))
+
+
+class FilesOfASession(unittest.TestCase):
+    def setUp(self):
+        self.outside = tempfile.mkdtemp()
+        self.root = tempfile.mkdtemp()
+        for folder in ("library", "uploads", "outputs"):
+            os.mkdir(os.path.join(self.root, folder))
+        self.files = Files(self.root)
+        with open(os.path.join(self.outside, "secret"), "w") as file:
+            file.write("secret")
+
+    def tearDown(self):
+        self.files.close()
+        shutil.rmtree(self.root)
+        shutil.rmtree(self.outside)
+
+    def at(self, path):
+        return os.path.join(self.root, path)
+
+    def put(self, wanted, *pieces):
+        ended = []
+        sink = PutSink(self.files, wanted, ended.append)
+        for piece in pieces:
+            sink.write(piece)
+        sink.end()
+        return ended[0]
+
+    def reason(self, work, *arguments):
+        with self.assertRaises(Failure) as raised:
+            found = work(*arguments)
+            if hasattr(found, "__next__"):
+                list(found)
+        return raised.exception.reason
+
+    def test_are_written_whole_or_not_at_all(self):
+        self.assertIsNone(self.put([("uploads/deep/er/a.txt", 5), ("b.txt", 0), ("c.txt", 1)], b"he", b"lloX"))
+        with open(self.at("uploads/deep/er/a.txt")) as file:
+            self.assertEqual(file.read(), "hello")
+        self.assertEqual(os.path.getsize(self.at("b.txt")), 0)
+        self.assertEqual(self.put([("c.txt", 5)], b"hi").reason, "invalid")
+        self.assertEqual(self.put([("c.txt", 1)], b"hi").reason, "invalid")
+        with open(self.at("c.txt")) as file:
+            self.assertEqual(len(file.read()), 1)
+        self.assertEqual([name for name in os.listdir(self.root) if name.startswith(".")], [])
+
+    def test_paths_cannot_leave(self):
+        for path in ["../a", "/etc/passwd", "a//b", "a/../b", ".", "", "a\0b", "x" * 256, "/".join(["d"] * 65), "\ud800"]:
+            self.assertEqual(self.put([(path, 1)], b"x").reason, "invalid", path)
+            self.assertEqual(self.reason(self.files.get, path), "invalid", path)
+
+    def test_links_are_not_followed(self):
+        os.symlink(self.outside, self.at("outputs/out"))
+        os.symlink(os.path.join(self.outside, "secret"), self.at("outputs/leak"))
+        self.assertEqual(self.reason(self.files.get, "outputs/leak"), "invalid")
+        self.assertEqual(self.reason(self.files.get, "outputs/out/secret"), "not_found")
+        self.assertEqual(self.reason(self.files.entries, "outputs/out"), "not_found")
+        self.assertEqual(self.reason(self.files.remove, "outputs/out/secret"), "not_found")
+        self.assertEqual(self.put([("outputs/out/new", 1)], b"x").reason, "invalid")
+        # A file takes the place of a link, and what it pointed at stays.
+        self.assertIsNone(self.put([("outputs/leak", 2)], b"hi"))
+        with open(os.path.join(self.outside, "secret")) as file:
+            self.assertEqual(file.read(), "secret")
+        self.files.remove("outputs/out")
+        self.assertEqual(os.listdir(self.outside), ["secret"])
+
+    def test_what_is_no_file_is_not_read(self):
+        os.mkfifo(self.at("outputs/fifo"))
+        server = socket.socket(socket.AF_UNIX)
+        server.bind(self.at("outputs/socket"))
+        for path in ["outputs/fifo", "outputs/socket", "outputs"]:
+            self.assertEqual(self.reason(self.files.get, path), "invalid", path)
+        kinds = {entry["path"]: entry["kind"] for entry in self.files.entries("outputs")}
+        self.assertEqual(kinds, {"outputs/fifo": "other", "outputs/socket": "other"})
+        server.close()
+
+    def test_a_folder_is_emptied_whatever_is_in_it(self):
+        deep = os.open(self.at("library"), os.O_RDONLY)
+        for _ in range(600):
+            os.mkdir("d", dir_fd=deep)
+            below = os.open("d", os.O_RDONLY, dir_fd=deep)
+            os.close(deep)
+            deep = below
+        os.close(deep)
+        os.symlink(self.outside, self.at("library/link"))
+        os.mkdir(self.at("library/closed"), 0)
+        os.mkfifo(self.at("library/fifo"))
+        open(os.path.join(os.fsencode(self.root), b"library/\xff\n"), "w").close()
+        self.files.clear("library")
+        self.assertEqual(os.listdir(self.at("library")), [])
+        self.assertEqual(os.listdir(self.outside), ["secret"])
+        os.rmdir(self.at("library"))
+        os.symlink(self.outside, self.at("library"))
+        self.files.clear("library")
+        self.assertFalse(os.path.islink(self.at("library")))
+        self.assertEqual(os.listdir(self.outside), ["secret"])
+
+    def test_a_tree_is_bounded_and_says_what_is_no_file(self):
+        os.symlink("/etc/passwd", self.at("library/leak"))
+        os.mkdir(self.at("library/team"))
+        with open(self.at("library/team/a.md"), "w") as file:
+            file.write("a")
+        open(os.path.join(os.fsencode(self.root), b"library/\xff\n"), "w").close()
+        found = {entry["path"]: entry for batch in self.files.tree("library", 100) for entry in batch}
+        self.assertEqual(found["leak"]["kind"], "link")
+        self.assertEqual(found["team"]["kind"], "directory")
+        self.assertEqual(found["team/a.md"]["digest"], "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb")
+        self.assertIn("\\xff\\x0a", found)
+        self.assertEqual(self.reason(self.files.tree, "library", 3), "too_many_files")
+        os.makedirs(self.at("/".join(["library", *["d"] * 70])))
+        self.assertEqual(self.reason(self.files.tree, "library", 1000), "too_many_files")
+
+    def test_changes_are_told_and_bounded(self):
+        changes = ChangedFiles(self.files)
+        changes.forget()
+        for path in ["outputs/a.txt", "library/x.md", "uploads/y.csv", "b.txt", ".hidden"]:
+            open(self.at(path), "w").close()
+        open(os.path.join(os.fsencode(self.root), b"outputs/\xff"), "w").close()
+        self.assertEqual(changes.look(), (["b.txt", "outputs/a.txt"], False))
+        self.assertEqual(changes.look(), ([], False))
+        with open(self.at("outputs/a.txt"), "w") as file:
+            file.write("more")
+        self.assertEqual(changes.look(), (["outputs/a.txt"], False))
+        for number in range(1100):
+            open(self.at(f"outputs/{number:04}"), "w").close()
+        told, more = changes.look()
+        self.assertEqual((len(told), more), (1000, True))
+
+
+if __name__ == "__main__":
+    unittest.main()
