@@ -12,7 +12,7 @@
  *
  * Source: decisions.md §7; issue "Sandcastles", "Embedded tier".
  */
-import { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
+import type { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { EmbeddedOptions } from "./embedded/EmbeddedOptions.ts"

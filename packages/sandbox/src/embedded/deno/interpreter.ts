@@ -5,7 +5,7 @@
 import { DiskQuota } from "../internal/deno/DiskQuota.ts"
 import { encodeFrame } from "../internal/deno/Frames.ts"
 import type { Pyodide, PyodideModule, PyodideOptions, PythonKernel } from "../internal/deno/Pyodide.ts"
-import { type DenoRuntime, renounce, writeAll } from "../internal/deno/Runtime.ts"
+import { complain, type DenoRuntime, renounce, writeAll } from "../internal/deno/Runtime.ts"
 import { SessionTree } from "../internal/deno/SessionTree.ts"
 import { SignalReceiver } from "../internal/deno/Signals.ts"
 import { type Boot, type ChildOrder, type ExecuteOrder, filesRoot, pieceBytes, split } from "../internal/deno/Wire.ts"
@@ -171,6 +171,15 @@ const load = async (boot: Boot, modules: Uint8Array): Promise<Pyodide> => {
   }
   renounce(Deno)
   tell({ kind: "loaded" })
+  // What was imported before the wheels were there looks for them again.
+  if (boot.packages.length > 0 && boot.snapshot !== "") {
+    pyodide.runPython(`
+import importlib, sys
+importlib.invalidate_caches()
+for name in [name for name in sys.modules if name.partition(".")[0] in ("castellan", "castellan_embedded")]:
+    del sys.modules[name]
+`)
+  }
   if (boot.snapshot === "") {
     pyodide.runPython(`import sys; sys.path.insert(0, ${JSON.stringify(modulesFolder)})`)
     pyodide.pyimport("castellan_embedded").warm()
@@ -180,7 +189,7 @@ const load = async (boot: Boot, modules: Uint8Array): Promise<Pyodide> => {
 
 const over = (cause: unknown): void => {
   const status = typeof cause === "object" && cause !== null && "status" in cause ? cause.status : undefined
-  console.error(String(cause))
+  complain(Deno, cause)
   tell({ kind: "over", exitCode: typeof status === "number" ? status & 0xff : 70 })
 }
 

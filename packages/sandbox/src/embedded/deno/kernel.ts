@@ -5,7 +5,7 @@
  * moment that Pyodide is loaded, before anything of a user comes near it.
  */
 import { FrameReader } from "../internal/deno/Frames.ts"
-import { renounce, type DenoRuntime } from "../internal/deno/Runtime.ts"
+import { complain, renounce, type DenoRuntime } from "../internal/deno/Runtime.ts"
 import { makeSignals, SignalSender } from "../internal/deno/Signals.ts"
 import type { AnswerOrder, ChildOrder } from "../internal/deno/Wire.ts"
 
@@ -23,12 +23,9 @@ const beside = (name: string): URL => new URL(import.meta.url.replace(/kernel(\.
 
 const memory = makeSignals()
 const signals = new SignalSender(memory)
-const thread = new Worker(beside("interpreter"), {
-  type: "module",
-  name: "python",
-  // Deno's own option: the thread may read what this one may, until it says otherwise itself.
-  ...{ deno: { permissions: "inherit" } }
-})
+/** Deno's own option: the thread may read what this one may, until it gives that up itself. */
+const inherited = { deno: { permissions: "inherit" } }
+const thread = new Worker(beside("interpreter"), { type: "module", name: "python", ...inherited })
 
 thread.addEventListener("message", ({ data }: MessageEvent<ThreadReport>) => {
   if (data.kind === "over") Deno.exit(data.exitCode)
@@ -36,9 +33,10 @@ thread.addEventListener("message", ({ data }: MessageEvent<ThreadReport>) => {
 })
 thread.addEventListener("error", (event) => {
   event.preventDefault()
-  console.error(event.message)
+  complain(Deno, event.message)
   Deno.exit(70)
 })
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker is no window
 thread.postMessage({ memory })
 
 const toldOf = ({ error }: AnswerOrder, payload: Uint8Array): Uint8Array =>

@@ -3,7 +3,7 @@
  * is loaded. Each command gets a shell of its own over a copy of the session's files, and what it changed goes back.
  */
 import { FrameReader, encodeFrame } from "../internal/deno/Frames.ts"
-import { type DenoRuntime, renounce, writeAll } from "../internal/deno/Runtime.ts"
+import { complain, type DenoRuntime, renounce, writeAll } from "../internal/deno/Runtime.ts"
 import { ShellFiles, type ShellFileSystem } from "../internal/deno/ShellFiles.ts"
 import { type ChildOrder, type ExecuteOrder, filesRoot, pieceBytes, type ShellBoot } from "../internal/deno/Wire.ts"
 
@@ -133,7 +133,7 @@ const take = async (order: ChildOrder, payload: Uint8Array): Promise<void> => {
 }
 
 const over = (cause: unknown): never => {
-  console.error(String(cause))
+  complain(Deno, cause)
   return Deno.exit(70)
 }
 

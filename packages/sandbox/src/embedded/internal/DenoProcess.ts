@@ -24,8 +24,14 @@ export interface DenoOptions {
   readonly packages: boolean
 }
 
-/** What the process has beside Python's memory: Deno, the compiled interpreter, JavaScript's heap, files. */
+/** What the process has resident beside Python's memory: Deno, the compiled interpreter, JavaScript's heap, files. */
 const overhead = 768 * 1024 * 1024
+
+/**
+ * What the system counts as data beside Python's memory: the engine maps 1.3 GB before it runs anything, and needs some
+ * more to compile what runs often.
+ */
+const reserved = 1792 * 1024 * 1024
 
 const javascriptMegabytes = 256
 const pageBytes = 64 * 1024
@@ -65,7 +71,7 @@ shift
 exec env -i "$@"`
 
 const start = (options: DenoOptions): ChildProcess => {
-  const arguments_ = argumentsOf(options)
+  const given = argumentsOf(options)
   const more = {
     cwd: process.platform === "win32" ? undefined : "/",
     stdio: "pipe" as const,
@@ -73,10 +79,10 @@ const start = (options: DenoOptions): ChildProcess => {
     detached: process.platform !== "win32",
     windowsHide: true
   }
-  if (process.platform !== "linux") return spawn(options.deno, [...arguments_], { ...more, env: { ...environment } })
-  const kilobytes = String(Math.ceil((options.memory + overhead) / 1024))
+  if (process.platform !== "linux") return spawn(options.deno, [...given], { ...more, env: { ...environment } })
+  const kilobytes = String(Math.ceil((options.memory + reserved) / 1024))
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  const all = ["-c", limits, "sh", kilobytes, ...variables, options.deno, ...arguments_]
+  const all = ["-c", limits, "sh", kilobytes, ...variables, options.deno, ...given]
   return spawn("/bin/sh", all, { ...more, env: {} })
 }
 

@@ -27,7 +27,7 @@ import { encodeFrame, FrameReader } from "./deno/Frames.ts"
 import { pieceBytes, split } from "./deno/Wire.ts"
 import type { DenoChild, Told } from "./DenoChild.ts"
 import { ExecutionIntake } from "./ExecutionIntake.ts"
-import { type Copy, type FileRefusal, HostFiles } from "./HostFiles.ts"
+import type { Copy, FileRefusal, HostFiles } from "./HostFiles.ts"
 
 /** How the children of a session are started, and what it may hold. */
 export interface SupervisorOptions {
@@ -323,7 +323,7 @@ export const start: (
     })
 
     const restart = Effect.gen(function* () {
-      const [executing] = [...running.values()].filter(({ inSession }) => inSession)
+      const executing = [...running.values()].find(({ inSession }) => inSession)
       yield* kill(executing)
       if (executing === undefined && kernel !== undefined) yield* kernel.child.kill
       yield* kernelTurn.withPermits(1)(interpreter)

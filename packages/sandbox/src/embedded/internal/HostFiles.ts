@@ -207,7 +207,7 @@ export class HostFiles {
   }
 
   #drop(path: string): void {
-    for (const at of [...this.#entries.keys()]) if (at === path || at.startsWith(`${path}/`)) this.#set(at, undefined)
+    for (const at of this.#entries.keys()) if (at === path || at.startsWith(`${path}/`)) this.#set(at, undefined)
   }
 
   /** What a process that has a copy needs to have what there is now. */
@@ -216,7 +216,9 @@ export class HostFiles {
     const contents: Array<Uint8Array> = []
     for (const path of copy.keys()) if (!this.#entries.has(path)) edits.push({ path, kind: "gone", bytes: 0 })
     // Folders come before what is in them.
-    for (const [path, entry] of [...this.#entries].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    for (const path of [...this.#entries.keys()].toSorted()) {
+      const entry = this.#entries.get(path)
+      if (entry === undefined) continue
       if (copy.get(path) === entry) continue
       if (entry.kind === "file") {
         edits.push({ path, kind: "file", bytes: entry.content.length })

@@ -4,9 +4,9 @@
 import { execFile } from "node:child_process"
 import { readFile } from "node:fs/promises"
 
-const run = (program: string, ...arguments_: ReadonlyArray<string>): Promise<string> =>
+const run = (program: string, ...given: ReadonlyArray<string>): Promise<string> =>
   new Promise((resolve) => {
-    execFile(program, [...arguments_], { timeout: 5_000, windowsHide: true }, (error, stdout) =>
+    execFile(program, [...given], { timeout: 5_000, windowsHide: true }, (error, stdout) =>
       resolve(error === null ? stdout : "")
     )
   })

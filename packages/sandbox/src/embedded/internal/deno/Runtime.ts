@@ -11,6 +11,7 @@ export interface DenoRuntime {
     readonly querySync: (permission: { readonly name: string }) => { readonly state: string }
     readonly requestSync: (permission: { readonly name: string }) => { readonly state: string }
   }
+  readonly stderr: { readonly writeSync: (bytes: Uint8Array) => number }
   readonly readFileSync: (path: string) => Uint8Array
   readonly exit: (code: number) => never
 }
@@ -27,6 +28,11 @@ export const renounce = (deno: DenoRuntime): void => {
     deno.permissions.revokeSync({ name })
     if (deno.permissions.querySync({ name }).state === "granted") deno.exit(77)
   }
+}
+
+/** Says something to whoever runs the host. */
+export const complain = (deno: DenoRuntime, what: unknown): void => {
+  deno.stderr.writeSync(new TextEncoder().encode(`${String(what)}\n`))
 }
 
 /** Writes all of some bytes to the host, which are held back while it does not read. */

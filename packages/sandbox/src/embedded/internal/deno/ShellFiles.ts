@@ -1,6 +1,7 @@
 /**
  * The session's files inside the shell's process: takes the host's edits over, and tells what a command changed.
  */
+/* oxlint-disable no-await-in-loop -- a file system in memory, whose entries depend on those before them */
 import { type FileEdit, filesRoot, split } from "./Wire.ts"
 
 /** The file system of just-bash, as far as it is used. */

@@ -68,6 +68,7 @@ export class SignalSender {
       this.#wake()
       if (over) return
       const taken = Atomics.waitAsync(this.#slots, slots.taken, seen)
+      // oxlint-disable-next-line no-await-in-loop -- the window is filled again when it was emptied
       if (taken.async) await taken.value
     }
   }
