@@ -146,6 +146,11 @@ def _read_only() -> str | None:
         except OSError:
             continue
         return f"a file was made in {folder}"
+    try:
+        os.close(os.open("/proc/self/oom_score_adj", os.O_WRONLY))
+        return "/proc can be written"
+    except OSError:
+        pass
     for path in ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kernel"):
         if os.path.exists(path):
             return f"{path} can be seen"

@@ -126,8 +126,9 @@ def _build_root(limits: Limits) -> None:
             kernel.mount(outside, inside, "", kernel.MS_BIND | kernel.MS_REC)
     _build_devices(limits)
     os.mkdir(f"{STAGE}/proc")
-    # Processes and nothing else: no kernel settings, no facts of the machine.
-    kernel.mount("proc", f"{STAGE}/proc", "proc", _SAFE | kernel.MS_NOEXEC, "subset=pid")
+    # Processes and nothing else: no kernel settings, no facts of the machine; and nothing to write, not even how soon the
+    # kernel ends a process where memory is short.
+    kernel.mount("proc", f"{STAGE}/proc", "proc", _SAFE | kernel.MS_NOEXEC | kernel.MS_RDONLY, "subset=pid")
     os.mkdir(f"{STAGE}/tmp")
     _mount_memory(f"{STAGE}/tmp", limits.temporary, limits.entries, "1777")
     os.makedirs(f"{STAGE}{FILES}")

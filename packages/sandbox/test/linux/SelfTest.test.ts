@@ -106,6 +106,13 @@ const changes: ReadonlyArray<Change> = [
   { what: "the folder of the socket", file: walls, line: '"listen", "run"', becomes: '"run"', promise: "files" },
   { what: "the kernel's settings", file: walls, line: '"subset=pid"', becomes: '""', promise: "files" },
   {
+    what: "processes' settings that can be written",
+    file: walls,
+    line: "kernel.MS_NOEXEC | kernel.MS_RDONLY",
+    becomes: "kernel.MS_NOEXEC",
+    promise: "files"
+  },
+  {
     what: "the first process's memory",
     file: walls,
     line: "kernel.prctl(kernel.PR_SET_DUMPABLE, 0)",
