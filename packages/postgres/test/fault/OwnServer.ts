@@ -1,7 +1,7 @@
 /** A PostgreSQL that a test has to itself, to stop it, crash it, and start it again. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
+import { chmod, chown, mkdtemp, readFile, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { embeddedPostgres, freePort, prepare, type TestServer } from "../support/PostgresServer.ts"
@@ -15,6 +15,8 @@ export interface OwnServer extends TestServer {
   readonly end: (signal: "SIGINT" | "SIGQUIT" | "SIGKILL") => Effect.Effect<void>
   /** Starts it again. Done when it takes connections. */
   readonly start: Effect.Effect<void>
+  /** Gives it a folder of ours, for it to keep tables in. */
+  readonly give: (path: string) => Effect.Effect<void>
 }
 
 const isAlive = (pid: number): boolean => {
@@ -67,7 +69,12 @@ export const make = Effect.gen(function* () {
       process.kill(Number(pid), signal)
       while (isAlive(Number(pid))) yield* Effect.sleep(5)
     }),
-    start
+    start,
+    give: (path) =>
+      Effect.promise(async () => {
+        const { gid, uid } = await stat(join(folder, "data"))
+        await chown(path, uid, gid)
+      })
   }
   yield* prepare(own)
   return own
