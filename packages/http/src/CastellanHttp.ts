@@ -38,7 +38,6 @@ import type { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
 import type { Sessions } from "@castellan/core/session/Sessions"
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpEffect from "effect/http/HttpEffect"
@@ -70,14 +69,16 @@ import * as PageTokens from "./page/PageTokens.ts"
 import * as PlaybookHandlers from "./playbook/PlaybookHandlers.ts"
 import * as PublicUrl from "./PublicUrl.ts"
 import * as Admission from "./request/Admission.ts"
+import * as Deadline from "./request/Deadline.ts"
 import * as ErrorResponse from "./request/ErrorResponse.ts"
+import * as OperationServices from "./request/OperationServices.ts"
 import * as RequestBoundary from "./request/RequestBoundary.ts"
 import * as RouteTable from "./request/RouteTable.ts"
 import * as SchemaRefusals from "./request/SchemaRefusals.ts"
 import * as RoleHandlers from "./role/RoleHandlers.ts"
 import * as SessionHandlers from "./session/SessionHandlers.ts"
 import * as ConnectCall from "./rpc/ConnectCall.ts"
-import * as ConnectErrors from "./rpc/ConnectErrors.ts"
+import { challengeOf } from "./rpc/ConnectRoutes.ts"
 import * as ConnectSecurity from "./rpc/ConnectSecurity.ts"
 import * as RpcHandlers from "./rpc/RpcHandlers.ts"
 import * as SandcastleHandlers from "./sandcastle/SandcastleHandlers.ts"
@@ -189,41 +190,56 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
       const limits = yield* HttpLimits
       const broadcast = yield* RunBroadcast.RunBroadcast
       const idempotency = yield* Idempotency.Idempotency
-      const cors = Cors.make(options.cors)
-      const table = RouteTable.make()
-      const router = yield* HttpRouter.make.pipe(Effect.provideService(HttpRouter.RouterConfig, RouteTable.matching))
-      const recording = HttpRouter.HttpRouter.of({
-        ...router,
-        add: (method, path, handler, handling) => {
-          table.add(method, path)
-          return router.add(method, path, handler, handling)
-        },
-        addAll: (added) => {
-          for (const { method, path } of added) table.add(method, path)
-          return router.addAll(added)
-        }
-      })
-      yield* Layer.build(
-        routes(options).pipe(
-          Layer.provide(Layer.succeed(HttpRouter.HttpRouter, recording)),
-          Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limits.maxBodyBytes)))
+      const deadline = yield* Deadline.make(limits.requestTimeout)
+      // A client that leaves, or a server that stops, ends what takes long. A router is interruptible in its routes
+      // alone, and this is around them.
+      const inLongTime = (app: RequestBoundary.HttpApp<unknown>): RequestBoundary.HttpApp<unknown> =>
+        Effect.interruptible(
+          Effect.timeoutOrElse(app, {
+            duration: longestRequest(limits),
+            orElse: () => Effect.succeed(ErrorResponse.timeout)
+          })
         )
+
+      const operationOf = (route: HttpRouter.Route<unknown, unknown>, app: RequestBoundary.HttpApp<unknown>) => {
+        const { method, path } = route
+        const once = method === "POST" ? ConnectCall.around(idempotency.around(app)) : app
+        const isLong = LongOperations.isFor({ method, url: path })
+        return {
+          route,
+          app: isLong ? inLongTime(once) : deadline.hold(once, ErrorResponse.timeout),
+          challenge: challengeOf(path)
+        }
+      }
+
+      const table = RouteTable.make<RequestBoundary.Operation>()
+      const router = yield* HttpRouter.make
+      const recording: HttpRouter.HttpRouter = HttpRouter.HttpRouter.of({
+        ...router,
+        add: (method, path, handler, handling) => recording.addAll([HttpRouter.route(method, path, handler, handling)]),
+        addAll: (added) =>
+          Effect.sync(() => {
+            for (const route of added) {
+              const app = route.uninterruptible ? route.handler : Effect.interruptible(route.handler)
+              table.add(route, operationOf(route, app))
+            }
+          })
+      })
+      yield* Effect.updateContext(
+        Layer.build(
+          routes(options).pipe(
+            Layer.provide(Layer.succeed(HttpRouter.HttpRouter, recording)),
+            Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limits.maxBodyBytes)))
+          )
+        ),
+        OperationServices.only
       )
 
-      const routed = ConnectCall.around(idempotency.around(router.asHttpEffect()))
-      const within = (duration: Duration.Duration) =>
-        Effect.timeoutOrElse(routed, { duration, orElse: () => Effect.succeed(ErrorResponse.timeout) })
-      const inTime = within(limits.requestTimeout)
-      // A client that leaves, or a server that stops, ends what takes long. A router is interruptible in its routes
-      // alone, and this is around it.
-      const inLongTime = Effect.interruptible(within(longestRequest(limits)))
-      const bounded = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-        LongOperations.isFor(request) ? inLongTime : inTime
-      )
       return CastellanHttp.of({
-        app: ConnectErrors.around(
-          RequestBoundary.make(bounded, table, { cors, trustedProxies: options.trustedProxies ?? 0 })
-        ),
+        app: RequestBoundary.make(table, {
+          cors: Cors.make(options.cors),
+          trustedProxies: options.trustedProxies ?? 0
+        }),
         endStreams: broadcast.close,
         streams: broadcast.state
       })

@@ -8,11 +8,16 @@
  */
 import { RequestOrigin } from "@castellan/core/audit/RequestOrigin"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as References from "effect/References"
 import type * as Scope from "effect/Scope"
+import * as ConnectErrors from "../rpc/ConnectErrors.ts"
+import { type Challenge, challengeOf } from "../rpc/ConnectRoutes.ts"
 import * as StreamResponse from "../stream/StreamResponse.ts"
 import type { Cors } from "../cors/Cors.ts"
 import * as ClientAddress from "./ClientAddress.ts"
@@ -22,26 +27,21 @@ import * as FailureResponse from "./FailureResponse.ts"
 import * as RequestId from "./RequestId.ts"
 import type { RouteTable } from "./RouteTable.ts"
 
+/** What carries out the requests of a route. */
+export interface Operation {
+  readonly app: HttpApp<unknown>
+  /** The route, for who asks which one it is. */
+  readonly route: HttpRouter.Route<unknown, unknown>
+  /** How the route asks for its credential, where it speaks the Connect protocol. */
+  readonly challenge: Challenge | undefined
+}
+
 /** An HTTP application, as Effect's servers take it. */
 export type HttpApp<E = never> = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   E,
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
-
-/** The response for a request that was not answered by its operation; nothing for an end that nobody foresaw. */
-const ofCause = (
-  cause: Cause.Cause<unknown>,
-  request: HttpServerRequest.HttpServerRequest,
-  routes: RouteTable
-): HttpServerResponse.HttpServerResponse | undefined => {
-  const error = Cause.squash(cause)
-  if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
-    const allowed = routes.allowed(request.url)
-    return allowed === undefined ? ErrorResponse.unknownRoute : ErrorResponse.methodNotAllowed(allowed)
-  }
-  return FailureResponse.ofCause(cause)
-}
 
 /** Whether it was the client that ended the request. */
 const isClientAbort = (cause: Cause.Cause<unknown>): boolean =>
@@ -60,7 +60,7 @@ export interface BoundaryOptions {
 /** What a path takes, for whoever asks. */
 const optionsOf = (
   request: HttpServerRequest.HttpServerRequest,
-  routes: RouteTable,
+  routes: RouteTable<Operation>,
   cors: Cors
 ): HttpServerResponse.HttpServerResponse => {
   const allowed = routes.allowed(request.url)
@@ -83,18 +83,38 @@ const complete = (
   })
 }
 
-/** Puts a boundary around the routes of an application. */
-export const make = (routes: HttpApp<unknown>, table: RouteTable, options: BoundaryOptions): HttpApp =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+/** No operation takes the request. */
+const unrouted = (url: string, routes: RouteTable<Operation>): HttpServerResponse.HttpServerResponse => {
+  const allowed = routes.allowed(url)
+  return allowed === undefined ? ErrorResponse.unknownRoute : ErrorResponse.methodNotAllowed(allowed)
+}
+
+/** An application of routes, within their boundary. */
+export const make = (routes: RouteTable<Operation>, options: BoundaryOptions): HttpApp =>
+  Effect.contextWith((surroundings: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => {
+    const request = Context.get(surroundings, HttpServerRequest.HttpServerRequest)
     const requestId = RequestId.of(request.headers[RequestId.header])
     const exchange = new Exchange()
+    const found = request.method === "OPTIONS" ? undefined : routes.find(request.method, request.url)
+    const challenge = found === undefined ? challengeOf(request.url) : found.handler.challenge
 
     const completed = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
-      complete(response, {
-        ...exchange.headers,
-        ...options.cors.headersOf(request),
-        [RequestId.header]: requestId
-      })
+      ConnectErrors.inTerms(
+        complete(response, {
+          ...exchange.headers,
+          ...options.cors.headersOf(request),
+          [RequestId.header]: requestId
+        }),
+        challenge
+      )
+
+    if (found === undefined) {
+      return Effect.succeed(
+        completed(
+          request.method === "OPTIONS" ? optionsOf(request, routes, options.cors) : unrouted(request.url, routes)
+        )
+      )
+    }
 
     const answer = (cause: Cause.Cause<unknown>): HttpApp => {
       if (Cause.hasInterruptsOnly(cause)) {
@@ -103,7 +123,7 @@ export const make = (routes: HttpApp<unknown>, table: RouteTable, options: Bound
         // The server stops. Carried as a defect, which is sent and ends the request as interrupted all the same.
         return Effect.failCause(Cause.combine(interrupts, Cause.die(completed(ErrorResponse.stopping))))
       }
-      const known = ofCause(cause, request, table)
+      const known = FailureResponse.ofCause(cause)
       const isUnavailable = FailureResponse.isStorageUnavailable(cause)
       if (known !== undefined && !isUnavailable) return Effect.succeed(completed(known))
       const what = isUnavailable ? "the storage is unavailable" : "a request failed unexpectedly"
@@ -114,13 +134,24 @@ export const make = (routes: HttpApp<unknown>, table: RouteTable, options: Bound
     }
 
     const address = ClientAddress.of(request, options.trustedProxies)
-    const handled = request.method === "OPTIONS" ? Effect.succeed(optionsOf(request, table, options.cors)) : routes
-    return Effect.matchCauseEffect(handled, {
+    const { handler, params, searchParams } = found
+    const answered: HttpApp = Effect.matchCauseEffect(handler.app, {
       onSuccess: (response) => StreamResponse.send(request, completed(response)),
       onFailure: answer
-    }).pipe(
-      Effect.provideService(RequestOrigin, address === undefined ? { requestId } : { requestId, address }),
-      Effect.provideService(CurrentExchange, exchange),
-      Effect.annotateLogs("request_id", requestId)
+    })
+    return Effect.updateContext(
+      answered,
+      // All that the request adds to its surroundings, at once.
+      (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) =>
+        context.pipe(
+          Context.add(HttpServerRequest.ParsedSearchParams, searchParams),
+          Context.add(HttpRouter.RouteContext, { route: handler.route, params }),
+          Context.add(CurrentExchange, exchange),
+          Context.add(RequestOrigin, address === undefined ? { requestId } : { requestId, address }),
+          Context.add(References.CurrentLogAnnotations, {
+            ...Context.get(context, References.CurrentLogAnnotations),
+            request_id: requestId
+          })
+        )
     )
   })

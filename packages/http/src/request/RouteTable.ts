@@ -1,5 +1,6 @@
 /**
- * Which methods each path of the contract takes: what tells an unknown path from a wrong method.
+ * The operations of the contract by method and path: which one a request is for, and which methods each path takes, which
+ * is what tells an unknown path from a wrong method.
  *
  * Source: decisions.md §1 ("route (404) and method (405, `Allow` header)").
  */
@@ -9,23 +10,32 @@ import type * as HttpRouter from "effect/http/HttpRouter"
 /** How paths are matched: as they are written, and without a bound that would turn a long id into another answer. */
 export const matching = { caseSensitive: true, maxParamLength: 16_384 } as const
 
-/** The methods of each path. */
-export interface RouteTable {
+/** What a route is for. */
+interface Route {
+  readonly method: string
+  readonly path: HttpRouter.PathInput
+}
+
+/** The routes, each with what carries it out. */
+export interface RouteTable<Operation> {
   /** Adds a route. */
-  readonly add: (method: string, path: HttpRouter.PathInput) => void
+  readonly add: (route: Route, operation: Operation) => void
+  /** The route of a request, with the parts of its path and its query; that of GET answers HEAD as well. */
+  readonly find: (method: string, url: string) => FindMyWay.FindResult<Operation> | undefined
   /** The methods that a path takes, as the `Allow` header lists them; nothing when no route has this path. */
   readonly allowed: (url: string) => string | undefined
 }
 
 /** An empty table. */
-export const make = (): RouteTable => {
+export const make = <Operation>(): RouteTable<Operation> => {
   const methods = new Set<string>()
-  const router = FindMyWay.make<string>(matching)
+  const router = FindMyWay.make<Operation>(matching)
   return {
-    add: (method, path) => {
+    add: ({ method, path }, operation) => {
       methods.add(method)
-      router.on(method, path, method)
+      router.on(method, path, operation)
     },
+    find: (method, url) => router.find(method, url) ?? (method === "HEAD" ? router.find("GET", url) : undefined),
     allowed: (url) => {
       const found = [...methods].filter((method) => router.find(method, url) !== undefined)
       if (found.length === 0) return undefined

@@ -8,14 +8,11 @@
 import { connectBody, type ConnectErrorBody, connectStatus, statusOf } from "@castellan/api/rpc/ConnectError"
 import { ErrorEnvelope } from "@castellan/api/error/ErrorEnvelope"
 import { errorStatus, requestStatus } from "@castellan/api/error/ErrorStatus"
-import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { HttpApp } from "../request/RequestBoundary.ts"
-import { challengeOf } from "./ConnectRoutes.ts"
+import type { Challenge } from "./ConnectRoutes.ts"
 
 const decodeEnvelope = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorEnvelope))
 
@@ -54,7 +51,7 @@ export const make = ({ body, status }: ConnectAnswer): HttpServerResponse.HttpSe
   HttpServerResponse.text(JSON.stringify(body), { status, contentType: "application/json" })
 
 /** Headers that HTTP asks for beside the error. */
-const headersOf = (status: number, challenge: string): Readonly<Record<string, string>> => {
+const headersOf = (status: number, challenge: Challenge): Readonly<Record<string, string>> => {
   switch (status) {
     case errorStatus.unauthenticated:
       return { "www-authenticate": challenge }
@@ -65,11 +62,15 @@ const headersOf = (status: number, challenge: string): Readonly<Record<string, s
   }
 }
 
-const inTerms = (
+/**
+ * The answer of an operation of the protocol, in its terms where it is an error; any other answer is left alone.
+ * `challenge` is how the operation asks for its credential.
+ */
+export const inTerms = (
   response: HttpServerResponse.HttpServerResponse,
-  challenge: string
+  challenge: Challenge | undefined
 ): HttpServerResponse.HttpServerResponse => {
-  if (response.status < 400) return response
+  if (challenge === undefined || response.status < 400) return response
   const answer = Option.match(envelopeOf(response), {
     onNone: () => response,
     onSome: (error) => {
@@ -79,10 +80,3 @@ const inTerms = (
   })
   return HttpServerResponse.setHeaders(answer, headersOf(response.status, challenge))
 }
-
-/** Puts every error that an operation of the protocol is answered with into its terms; other operations are left alone. */
-export const around = (app: HttpApp): HttpApp =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) => {
-    const challenge = challengeOf(url)
-    return challenge === undefined ? app : Effect.map(app, (response) => inTerms(response, challenge))
-  })

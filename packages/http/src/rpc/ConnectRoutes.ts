@@ -9,7 +9,7 @@ import * as FindMyWay from "effect/http/FindMyWay"
 import { matching } from "../request/RouteTable.ts"
 
 /** How an operation asks for its credential: what `WWW-Authenticate` says. */
-type Challenge = "Bearer" | "svc_api_key"
+export type Challenge = "Bearer" | "svc_api_key"
 
 const routes = FindMyWay.make<Challenge>(matching)
 for (const { path } of Object.values(WebhookGroup.endpoints)) routes.on("POST", path, "Bearer")

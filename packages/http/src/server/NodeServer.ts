@@ -20,6 +20,7 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { CastellanHttp } from "../CastellanHttp.ts"
 import { HttpLimits } from "../HttpLimits.ts"
+import * as Surroundings from "../request/Surroundings.ts"
 import * as RawResponse from "./RawResponse.ts"
 
 /** Where and how to listen. */
@@ -178,7 +179,11 @@ export const layer = (options: NodeServerOptions = {}): Layer.Layer<NodeServer, 
       })
 
       const requests = yield* Scope.make("parallel")
-      const silent = attach(server, yield* NodeHttpServer.makeHandler(app, { scope: requests }), maxBodyBytes)
+      const handle = yield* Effect.updateContext(
+        NodeHttpServer.makeHandler(app, { scope: requests }),
+        (context: Context.Context<never>) => Surroundings.of(context)
+      )
+      const silent = attach(server, handle, maxBodyBytes)
       const port = yield* listen(server, host, options.port ?? 0)
       yield* Effect.addFinalizer(() =>
         Effect.gen(function* () {

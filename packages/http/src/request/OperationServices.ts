@@ -1,0 +1,118 @@
+/**
+ * What the operations are made of. Whatever is there when an operation is made is copied for each of its requests, so
+ * they are made among these alone.
+ */
+import { Accesses } from "@castellan/core/access/Accesses"
+import { Authentication } from "@castellan/core/access/Authentication"
+import { Agents } from "@castellan/core/agent/Agents"
+import { ApiKeys } from "@castellan/core/apikey/ApiKeys"
+import { Apps } from "@castellan/core/app/Apps"
+import { AssetStore } from "@castellan/core/asset/AssetStore"
+import { AuditEvents } from "@castellan/core/audit/AuditEvents"
+import { Changes } from "@castellan/core/change/Changes"
+import { Chats } from "@castellan/core/chat/Chats"
+import { Connectors } from "@castellan/core/connector/Connectors"
+import { FolderPolicies } from "@castellan/core/folderpolicy/FolderPolicies"
+import { Members } from "@castellan/core/member/Members"
+import { Models } from "@castellan/core/model/Models"
+import { Organizations } from "@castellan/core/organization/Organizations"
+import { PlaybookExecution } from "@castellan/core/playbook/PlaybookExecution"
+import { Playbooks } from "@castellan/core/playbook/Playbooks"
+import { RateLimits } from "@castellan/core/ratelimit/RateLimits"
+import { Roles } from "@castellan/core/role/Roles"
+import { RowPolicies } from "@castellan/core/rowpolicy/RowPolicies"
+import { RunLog } from "@castellan/core/run/RunLog"
+import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
+import { ScimGroupMappings } from "@castellan/core/scim/ScimGroupMappings"
+import { Sessions } from "@castellan/core/session/Sessions"
+import { Budgets } from "@castellan/core/usage/Budgets"
+import { Usage } from "@castellan/core/usage/Usage"
+import * as Context from "effect/Context"
+import * as FileSystem from "effect/FileSystem"
+import * as Etag from "effect/http/Etag"
+import * as HttpPlatform from "effect/http/HttpPlatform"
+import * as Path from "effect/Path"
+import * as Scope from "effect/Scope"
+import { AssetSignature } from "../asset/AssetSignature.ts"
+import { Idempotency } from "../idempotency/Idempotency.ts"
+import { PageTokens } from "../page/PageTokens.ts"
+import { RunBroadcast } from "../stream/RunBroadcast.ts"
+import * as Surroundings from "./Surroundings.ts"
+
+/** The services of the operations. */
+export type OperationServices =
+  | Accesses
+  | Agents
+  | ApiKeys
+  | Apps
+  | AssetSignature
+  | AssetStore
+  | AuditEvents
+  | Authentication
+  | Budgets
+  | Changes
+  | Chats
+  | Connectors
+  | Etag.Generator
+  | FileSystem.FileSystem
+  | FolderPolicies
+  | HttpPlatform.HttpPlatform
+  | Idempotency
+  | Members
+  | Models
+  | Organizations
+  | PageTokens
+  | Path.Path
+  | PlaybookExecution
+  | Playbooks
+  | RateLimits
+  | Roles
+  | RowPolicies
+  | RunBroadcast
+  | RunLog
+  | Sandcastles
+  | ScimGroupMappings
+  | Scope.Scope
+  | Sessions
+  | Usage
+
+const pick = Context.pick(
+  Accesses,
+  Agents,
+  ApiKeys,
+  Apps,
+  AssetSignature,
+  AssetStore,
+  AuditEvents,
+  Authentication,
+  Budgets,
+  Changes,
+  Chats,
+  Connectors,
+  Etag.Generator,
+  FileSystem.FileSystem,
+  FolderPolicies,
+  HttpPlatform.HttpPlatform,
+  Idempotency,
+  Members,
+  Models,
+  Organizations,
+  PageTokens,
+  Path.Path,
+  PlaybookExecution,
+  Playbooks,
+  RateLimits,
+  Roles,
+  RowPolicies,
+  RunBroadcast,
+  RunLog,
+  Sandcastles,
+  ScimGroupMappings,
+  Scope.Scope,
+  Sessions,
+  Usage
+)
+
+/** A context with these and the surroundings of requests, and nothing else of the library. */
+export const only = (context: Context.Context<OperationServices>): Context.Context<OperationServices> =>
+  Context.merge(Surroundings.of(context), pick(context))

@@ -1,0 +1,48 @@
+/**
+ * What a request is carried out in. A host's layers hold close to a hundred services; an operation has taken those that
+ * it needs when it was made, and by its type asks for no other. What it still looks up while it is carried out are
+ * references, which no type tells of: clock, tracer, loggers, limits. So the library's own services stay behind, where
+ * every request would otherwise copy all of them, more than once.
+ *
+ * Whatever is not of the library stays: nobody here knows what it is for.
+ *
+ * Source: issue 4, "Measures".
+ */
+import { HostFolders } from "@castellan/core/connector/HostFolders"
+import { PlaybookLimits } from "@castellan/core/playbook/PlaybookLimits"
+import { RunLimits } from "@castellan/core/run/RunLimits"
+import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
+import { IdentityTokens } from "@castellan/core/session/IdentityTokens"
+import { ModelPrices } from "@castellan/core/usage/ModelPrices"
+import * as Context from "effect/Context"
+import { HttpLimits } from "../HttpLimits.ts"
+import { PublicUrl } from "../PublicUrl.ts"
+import { Readiness } from "../system/Readiness.ts"
+
+/** The references of the library that a host sets. A test holds them to be all that there are. */
+const references = new Set(
+  [
+    HostFolders,
+    HttpLimits,
+    IdentityTokens,
+    ModelPrices,
+    PlaybookLimits,
+    PublicUrl,
+    Readiness,
+    RunLimits,
+    SandcastleLimits
+  ].map(({ key }) => key)
+)
+
+/** Whether something of this key is a service of the library's. */
+const isOwnService = (key: string): boolean => /^@castellan\/(?:core|http|postgres)\//.test(key) && !references.has(key)
+
+/**
+ * Services that a request adds to its surroundings before they are copied: more than any does, since a copy costs more
+ * than a look through those that were added.
+ */
+const maxDepth = 32
+
+/** The surroundings of requests, out of the context that the application is made or served in. */
+export const of = (context: Context.Context<never>): Context.Context<never> =>
+  Context.makeUnsafe(new Map([...context.mapUnsafe].filter(([key]) => !isOwnService(key))), { maxDepth })

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { Chats } from "@castellan/core/chat/Chats"
+import { RunLimits } from "@castellan/core/run/RunLimits"
+import { assert, describe, it } from "@effect/vitest"
+import { Context } from "effect"
+import * as Surroundings from "../../src/request/Surroundings.ts"
+
+/** What a request sets for itself, or a transaction: it is in no surroundings. */
+const setWithin = new Set([
+  "@castellan/core/audit/RequestOrigin",
+  "@castellan/core/idempotency/CurrentAttempt",
+  "@castellan/core/memory/MemoryTransaction/Current",
+  "@castellan/http/idempotency/Idempotency/CurrentKeyedRequest",
+  "@castellan/http/request/Exchange"
+])
+
+/** The references that the sources of a package declare. */
+const referencesOf = (name: string): ReadonlyArray<string> => {
+  const folder = join(import.meta.dirname, "../../..", name, "src")
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .flatMap((file) => [
+      ...readFileSync(join(folder, file), "utf8").matchAll(/Context\.Reference<[^"]*\(\s*"([^"]+)"/gu)
+    ])
+    .flatMap(([, key]) => (key === undefined ? [] : [key]))
+}
+
+describe("the surroundings of requests", () => {
+  for (const name of ["core", "http", "postgres"]) {
+    it(`have every reference of ${name} that a host can set`, () => {
+      const set = referencesOf(name).filter((key) => !setWithin.has(key))
+      const kept = Surroundings.of(Context.makeUnsafe(new Map(set.map((key) => [key, "set"]))))
+      assert.deepStrictEqual([...kept.mapUnsafe.keys()], set)
+    })
+  }
+
+  it("know of references at all", () => {
+    assert.include(referencesOf("core"), RunLimits.key)
+  })
+
+  it("leave the services of the library behind, and nothing else", () => {
+    const kept = Surroundings.of(
+      Context.makeUnsafe(
+        new Map([
+          [Chats.key, "a service"],
+          ["the-host/Flags", "of the host"],
+          ["effect/Clock", "of Effect"]
+        ])
+      )
+    )
+    assert.deepStrictEqual([...kept.mapUnsafe.keys()], ["the-host/Flags", "effect/Clock"])
+  })
+})
