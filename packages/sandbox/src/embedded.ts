@@ -19,11 +19,18 @@ import type { EmbeddedOptions } from "./embedded/EmbeddedOptions.ts"
 import type { EmbeddedUnavailable } from "./embedded/EmbeddedUnavailable.ts"
 import * as EmbeddedTier from "./embedded/internal/EmbeddedTier.ts"
 import * as KernelSession from "./session/KernelSession.ts"
+import type { SandboxTier } from "./session/SandboxProcess.ts"
 
 /**
- * Sandboxes on this host. Building it looks for what it needs, makes the memory that interpreters start with where there
- * is none yet (some seconds, once), and tries in a session everything that none may do; it fails with the reason in
- * words, and never starts anything weaker.
+ * The tier on its own: for an engine of sessions other than ours. Making it looks for what it needs, makes the memory
+ * that interpreters start with where there is none yet (some seconds, once), and tries in a session everything that none
+ * may do; it fails with the reason in words, and never starts anything weaker.
+ */
+export const tier = (options: EmbeddedOptions = {}): Effect.Effect<SandboxTier, EmbeddedUnavailable> =>
+  EmbeddedTier.make(options)
+
+/**
+ * Sandboxes on this host. Where a `SqlExecutor` is provided to it, programs can ask for SQL (`castellan.sql`).
  */
 export const layer = (options: EmbeddedOptions = {}): Layer.Layer<SandboxRuntime, EmbeddedUnavailable> =>
-  Layer.unwrap(Effect.map(EmbeddedTier.make(options), KernelSession.layer))
+  Layer.unwrap(Effect.map(tier(options), KernelSession.layer))
