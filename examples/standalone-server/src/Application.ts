@@ -11,17 +11,20 @@ import {
   type Ontology,
   OntologyEngine,
   OntologyStore,
-  OrganizationStore
+  OrganizationStore,
+  RunLimits,
+  SandcastleLimits
 } from "@castellan/core"
 import { OfflineAnalyst } from "@castellan/llm"
 import { MalloyEngine } from "@castellan/ontology"
 import * as JwtIdentity from "@castellan/http/identity/JwtIdentity"
 import { NodeCrypto } from "@effect/platform-node"
-import { Effect, Layer, Option } from "effect"
+import { Duration, Effect, Layer, Option } from "effect"
 import { createHash } from "node:crypto"
 import * as Data from "./Data.ts"
 import type { Keep } from "./Keep.ts"
-import type { Settings } from "./Settings.ts"
+import * as Sandbox from "./Sandbox.ts"
+import type { SandboxSettings, Settings } from "./Settings.ts"
 
 /** What the server reaches the world with. */
 const adapters = Layer.mergeAll(MalloyEngine.layer, OfflineAnalyst.layer, VegaRenderer.layer).pipe(
@@ -105,9 +108,31 @@ const seed = (settings: Settings, keep: Keep) =>
 const identityProvider = (settings: Settings): Layer.Layer<never> =>
   Option.match(settings.identityProvider, { onNone: () => Layer.empty, onSome: JwtIdentity.layer })
 
+/** How long one program may run. */
+const executionLimits = ({ timeout }: SandboxSettings): Layer.Layer<never> =>
+  Option.match(timeout, {
+    onNone: () => Layer.empty,
+    onSome: (seconds) => {
+      const executionTimeout = Duration.seconds(seconds)
+      return Layer.mergeAll(
+        Layer.effect(
+          SandcastleLimits.SandcastleLimits,
+          Effect.map(SandcastleLimits.SandcastleLimits, (given) => ({ ...given, executionTimeout }))
+        ),
+        Layer.effect(
+          RunLimits.RunLimits,
+          Effect.map(RunLimits.RunLimits, (given) => ({ ...given, executionTimeout }))
+        )
+      )
+    }
+  })
+
 /** Every service that the HTTP layer needs, with its data in place. */
 export const application = (settings: Settings, keep: Keep) =>
-  Layer.mergeAll(Castellan.layer({ sessionSecrets: { current: keep.sessionSecret } }), seed(settings, keep)).pipe(
-    Layer.provide(identityProvider(settings)),
-    Layer.provideMerge(adapters)
-  )
+  Layer.mergeAll(
+    Castellan.layer({
+      sessionSecrets: { current: keep.sessionSecret },
+      sandbox: Sandbox.layer(settings.sandbox)
+    }).pipe(Layer.provide(executionLimits(settings.sandbox))),
+    seed(settings, keep)
+  ).pipe(Layer.provide(identityProvider(settings)), Layer.provideMerge(adapters))

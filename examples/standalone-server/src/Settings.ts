@@ -7,6 +7,24 @@ import type * as PostgresDatabase from "@castellan/postgres/database/PostgresDat
 import * as SecretKeysConfig from "@castellan/postgres/secret/SecretKeysConfig"
 import { Config, Effect, Option, type Redacted, Schema, SchemaIssue } from "effect"
 
+/** Which sandboxes run programs: the strongest that the machine can keep the promises of, one kind, or none. */
+export const SandboxKind = Schema.Literals(["auto", "linux", "embedded", "none"])
+export type SandboxKind = typeof SandboxKind.Type
+
+/** The sandboxes of the server. */
+export interface SandboxSettings {
+  /** `CASTELLAN_SANDBOX` */
+  readonly kind: SandboxKind
+  /** Linux: a folder that holds a Python, instead of the host's own (`CASTELLAN_SANDBOX_ROOT`). */
+  readonly root: Option.Option<string>
+  /** Embedded: a folder of Pyodide's wheels (`CASTELLAN_SANDBOX_PACKAGES`). */
+  readonly packages: Option.Option<string>
+  /** Bytes of memory that a session may use (`CASTELLAN_SANDBOX_MEMORY`, in MiB). */
+  readonly memory: Option.Option<number>
+  /** Wall-clock time of one program or command, in seconds (`CASTELLAN_SANDBOX_TIMEOUT`). */
+  readonly timeout: Option.Option<number>
+}
+
 /** The settings of the standalone server. */
 export interface Settings {
   /** Address to listen on (`HOST`). */
@@ -36,6 +54,8 @@ export interface Settings {
   readonly formerSecretsKeys: ReadonlyArray<Redacted.Redacted<string>>
   /** Folder to serve instead of the sample data (`CASTELLAN_FILES`). */
   readonly files: Option.Option<string>
+  /** What runs programs. */
+  readonly sandbox: SandboxSettings
   /** Name of the organization of the first start (`CASTELLAN_ORGANIZATION`). */
   readonly organization: string
   /** E-mail address of the administrator of the first start (`CASTELLAN_ADMIN_EMAIL`). */
@@ -97,6 +117,28 @@ const database = Config.all({
   })
 )
 
+/** A whole number of at least one. */
+const count = (name: string, least: number, message: string) =>
+  Config.schema(
+    Schema.FiniteFromString.check(
+      Schema.isInt({ message }),
+      Schema.isBetween({ minimum: least, maximum: 1_000_000 }, { message })
+    ),
+    name
+  )
+
+const sandbox = Config.all({
+  kind: Config.schema(SandboxKind, "CASTELLAN_SANDBOX").pipe(Config.withDefault("auto" as const)),
+  root: Config.option(Config.schema(Schema.NonEmptyString, "CASTELLAN_SANDBOX_ROOT")),
+  packages: Config.option(Config.schema(Schema.NonEmptyString, "CASTELLAN_SANDBOX_PACKAGES")),
+  memory: Config.option(
+    count("CASTELLAN_SANDBOX_MEMORY", 128, "expected MiB of memory, a whole number of at least 128").pipe(
+      Config.map((mebibytes) => mebibytes * 1024 * 1024)
+    )
+  ),
+  timeout: Config.option(count("CASTELLAN_SANDBOX_TIMEOUT", 1, "expected seconds, a whole number of at least 1"))
+})
+
 /** Reads the settings. */
 export const settings: Config.Config<Settings> = Config.all({
   host: text("HOST", "127.0.0.1"),
@@ -108,6 +150,7 @@ export const settings: Config.Config<Settings> = Config.all({
   secretsKey: Config.option(Config.Redacted("CASTELLAN_SECRETS_KEY")),
   formerSecretsKeys: SecretKeysConfig.formerTexts,
   files: Config.option(Config.schema(Schema.NonEmptyString, "CASTELLAN_FILES")),
+  sandbox,
   organization: text("CASTELLAN_ORGANIZATION", "Castellan"),
   adminEmail: text("CASTELLAN_ADMIN_EMAIL", "admin@localhost")
 })

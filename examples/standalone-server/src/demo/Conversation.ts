@@ -66,6 +66,7 @@ export const ask = async (
   signal: AbortSignal
 ): Promise<boolean> => {
   const assets: Array<Asset> = []
+  const running = new Set<string>()
   let pieces = 0
   let answered = false
   for await (const event of client.chats.stream({ question }, { signal })) {
@@ -74,7 +75,9 @@ export const ask = async (
         screen.event("metadata", `chat ${event.chat_id} · ${event.model}`)
         break
       case "cell":
-        screen.event("cell", describe(event.cell))
+        // What a program has put out so far is told while it runs, too: it has begun once.
+        if (event.cell.status !== "running" || !running.has(event.cell.id)) screen.event("cell", describe(event.cell))
+        running.add(event.cell.id)
         break
       case "asset":
         assets.push(event.asset)

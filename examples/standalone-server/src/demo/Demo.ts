@@ -10,11 +10,12 @@ import { ask, fileNames } from "./Conversation.ts"
 import { Screen } from "./Screen.ts"
 import { startServer } from "./ServerProcess.ts"
 
-/** What the demo asks when it is asked for nothing else: three sources, three kinds of question. */
+/** What the demo asks when it is asked for nothing else: three kinds of question, and one that takes a program. */
 const sampleQuestions = [
   "Which 10 origin airports have the highest average delay?",
   "How did the average price of Apple, Google and Microsoft develop by quarter?",
-  "What is the average maximum temperature in Seattle by month of the year?"
+  "What is the average maximum temperature in Seattle by month of the year?",
+  "Decompose the monthly CO2 concentration since 1970 into trend and season."
 ]
 
 /** What it asks of a folder that it knows nothing of. */
@@ -33,6 +34,7 @@ const asked = async (args: Arguments, screen: Screen, signal: AbortSignal): Prom
     const client = CastellanClient.make({ baseUrl: server.url, apiKey })
     const [model] = (await client.models.list()).models
     screen.note(`listening on ${server.url}${model === undefined ? "" : `, answering with ${model.name}`}`)
+    screen.note(`programs run in sandboxes: ${server.sandboxes}`)
 
     const questions = questionsOf(args)
     const output = { folder: args.output, nameOf: fileNames() }

@@ -9,6 +9,8 @@ import { createInterface } from "node:readline"
 /** A server that is ready. Disposing of it stops it and waits for its end. */
 export interface RunningServer extends AsyncDisposable {
   readonly url: string
+  /** What it runs programs in, in its own words. */
+  readonly sandboxes: string
 }
 
 const stopped = (code: number | null, said: ReadonlyArray<string>): Error =>
@@ -53,7 +55,8 @@ export const startServer = async (
     (response) => response.ok,
     () => false
   )
-  if (ready) return { url: address, [Symbol.asyncDispose]: stop }
+  const sandboxes = said.flatMap((line) => /sandboxes: (.+)$/.exec(line)?.[1] ?? []).at(-1) ?? "none"
+  if (ready) return { url: address, sandboxes, [Symbol.asyncDispose]: stop }
   await stop()
   throw new Error("the server is not ready")
 }

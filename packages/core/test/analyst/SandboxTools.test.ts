@@ -94,6 +94,8 @@ describe("python", () => {
           "done completed"
         ])
         const [, first, , second] = cells(events)
+        assert.isDefined(first)
+        assert.isDefined(second)
         assert.deepStrictEqual(first?.content, {
           _tag: "Tool",
           toolName: "python",
@@ -148,7 +150,8 @@ describe("python", () => {
       const { events, outline } = yield* asked(admin)
       assert.include(outline, 'cell python failed: line: raise ValueError("no")\nValueError: no')
       const failed = cells(events).at(-1)
-      assert.deepStrictEqual(failed?.result.output, ["so far"])
+      assert.isDefined(failed)
+      assert.deepStrictEqual(failed.result.output, ["so far"])
       assert.isDefined(failed.result.executionId)
       const [read] = yield* results
       assert.isTrue(read?.failed)
@@ -357,7 +360,12 @@ describe("the tools of the sandbox", () => {
       assert.include(description, "Packages beside the standard library: numpy, pandas.")
       assert.include(description, "Dataframes are pandas.DataFrame.")
     }).pipe(
-      Effect.provide(Deployment.layer({ capabilities: { packages: ["numpy", "pandas"] }, script: [says("No.")] }))
+      Effect.provide(
+        Deployment.layer({
+          sandbox: Scripted.layer({ capabilities: { packages: ["numpy", "pandas"] } }),
+          script: [says("No.")]
+        })
+      )
     )
   )
 })

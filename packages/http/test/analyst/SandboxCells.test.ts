@@ -72,6 +72,7 @@ layer(Site.layer({ deployment }), { excludeTestServices: true, timeout: "60 seco
         Effect.gen(function* () {
           const { cells } = yield* ask("python print('x' * 3)\nprint('so')")
           const [started, ended] = cells.filter(({ type }) => type === "python")
+          assert.isDefined(started)
           assert.deepInclude(started, { status: "running", tool_name: "python", title: "Look closer" })
           assert.strictEqual(started?.code, "print('x' * 3)\nprint('so')")
           assert.isUndefined(started.output)

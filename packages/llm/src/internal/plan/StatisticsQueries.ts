@@ -4,6 +4,7 @@
  * follows exactly; nothing is ever computed from a part of the rows.
  */
 import type { FieldFacts } from "../understanding/Facts.ts"
+import { lowerFirst } from "../understanding/Measuring.ts"
 import type { Answered, Progress } from "./Findings.ts"
 import { number, reference } from "./Malloy.ts"
 import type { Filter, Statistics } from "./Plan.ts"
@@ -56,7 +57,7 @@ const counts = (plan: Statistics, answered: Answered): Progress => {
     ])
   }
   const census: Query = {
-    title: `How many values ${title(plan, 60)} has`,
+    title: `How many different values: ${lowerFirst(title(plan, 100))}`,
     text: statement(plan.facts, [
       ...where(filtersOf(plan)),
       `aggregate: ${named("rows_", "count()")}${facts === undefined ? "" : `, ${named("values_", `count(${reference(facts)})`)}`}`
@@ -97,7 +98,7 @@ const together = (plan: Statistics, answered: Answered): Progress => {
   const filters = filtersOf(plan)
   const last = plan.columns.at(-1)
   const whole: Query = {
-    title: `How ${title(plan, 100)} can be computed`,
+    title: `Means behind the ${lowerFirst(title(plan, 100))}`,
     text: statement(plan.facts, [
       ...where(filters),
       `aggregate: ${[

@@ -78,9 +78,9 @@ export const FarFigures = Schema.Struct({
 })
 export type FarFigures = typeof FarFigures.Type
 
-/** The last line of what a program put out: its figures as JSON. */
-export const lastLine = (output: string): string => output.trimEnd().split("\n").at(-1) ?? ""
+/** The last line of what a program put out that is its figures, as JSON; what was displayed may be named after it. */
+export const figuresLine = (output: string): string => output.split("\n").findLast((line) => line.startsWith("{")) ?? ""
 
 /** Reads figures of one form. */
 export const read = <A>(schema: Schema.Codec<A, unknown>, output: string): Option.Option<A> =>
-  Schema.decodeUnknownOption(Schema.fromJsonString(schema))(lastLine(output))
+  Schema.decodeUnknownOption(Schema.fromJsonString(schema))(figuresLine(output))
