@@ -22,8 +22,9 @@ import { join } from "node:path"
 import * as PrivateDirectory from "../files/internal/PrivateDirectory.ts"
 import { formatOf } from "../files/internal/TableNames.ts"
 import { type DuckProcess, start } from "./internal/DuckProcess.ts"
-import { canSeal } from "./internal/Enclosure.ts"
+import { type Cage, canCage, canSeal } from "./internal/Enclosure.ts"
 import type { ProcessEnded } from "./internal/ProcessEnded.ts"
+import { programFiles } from "./internal/ProgramFiles.ts"
 import * as ProcessPool from "./internal/ProcessPool.ts"
 import { ofEnd, ofReply } from "./internal/SourceFailure.ts"
 
@@ -82,10 +83,21 @@ export const make = Effect.fnUntraced(function* (
   const maximumResult = options.maximumResult ?? 256 * megabyte
 
   const directory = yield* PrivateDirectory.acquire
-  // What a process could see of a connector's folder is here an empty one.
-  const folder = join(directory, "nothing")
-  yield* Effect.promise(() => mkdir(folder))
-  const sealed = yield* Effect.cached(Effect.promise(() => canSeal(folder)))
+  // Where a process has its cage, and where it looks for a connector's folder if it has none.
+  const empty = join(directory, "nothing")
+  const codeDirectory = join(directory, "code")
+  yield* Effect.promise(() => Promise.all([mkdir(empty), mkdir(codeDirectory)]))
+  const readable = programFiles()
+  const cageFor = (own: string): Cage => ({ root: empty, readable, writable: [own, codeDirectory] })
+  const walls = yield* Effect.cached(
+    Effect.gen(function* () {
+      if (yield* Effect.promise(() => canCage(codeDirectory, cageFor(codeDirectory)))) return "cage"
+      yield* Effect.logWarning(
+        "SQL of sandboxes runs in processes that see the files of this machine: they cannot have namespaces here"
+      )
+      return (yield* Effect.promise(() => canSeal(empty))) ? "seal" : "none"
+    })
+  )
   /** Where each process keeps what it writes. */
   const directories = new WeakMap<DuckProcess, string>()
 
@@ -94,13 +106,15 @@ export const make = Effect.fnUntraced(function* (
       Effect.promise(() => mkdtemp(join(directory, "statement-"))),
       (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
     )
+    const kind = yield* walls
     const process = yield* start({
       memory,
       grace,
-      folder,
-      sealed: yield* sealed,
+      folder: empty,
+      sealed: kind !== "none",
+      ...(kind === "cage" ? { cage: cageFor(own) } : {}),
       directory: own,
-      codeDirectory: join(directory, "code")
+      codeDirectory
     })
     directories.set(process, own)
     return process

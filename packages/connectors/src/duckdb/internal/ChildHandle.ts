@@ -12,7 +12,7 @@ import type { Readable, Writable } from "node:stream"
 import { encode, type Frame, makeReader } from "./Frame.ts"
 import { decodeResponse, type Load, type Open, type Request, type Response, type Run, type Select } from "./Message.ts"
 import { type EndReason, ProcessEnded } from "./ProcessEnded.ts"
-import { enclose } from "./Enclosure.ts"
+import { type Cage, enclose } from "./Enclosure.ts"
 import { residentMemory } from "./ResidentMemory.ts"
 
 /** A request before it has its number. */
@@ -54,6 +54,8 @@ export interface HandleOptions {
   readonly grace: number
   /** Whether it has namespaces of its own. */
   readonly sealed: boolean
+  /** What it can see, where that is not all that its user sees; then `folder` is of no meaning. */
+  readonly cage?: Cage
   /** The program that answers; another than our own only to see what its misbehaviour does. */
   readonly program?: string
 }
@@ -77,13 +79,13 @@ export class ChildHandle {
   #watchdog: NodeJS.Timeout | undefined
 
   /** Spawns a process. */
-  constructor({ codeDirectory, directory, folder, grace, memory, program, sealed }: HandleOptions) {
+  constructor({ cage, codeDirectory, directory, folder, grace, memory, program, sealed }: HandleOptions) {
     this.#memory = memory
     this.#grace = grace
     const script = program ?? require.resolve("@castellan/connectors/duckdb/child")
     const command = enclose(
       { program: process.execPath, arguments: [...nodeArguments, script, codeDirectory] },
-      { folder, memory, sealed }
+      cage === undefined ? { folder, memory, sealed } : { folder: directory, cage, memory, sealed }
     )
     // A group of its own, so that a signal to the server's terminal does not hit it, and a kill hits all of it.
     this.#child = spawn(command.program, command.arguments, {

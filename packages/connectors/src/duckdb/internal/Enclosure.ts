@@ -25,10 +25,21 @@ export interface Command {
   readonly arguments: ReadonlyArray<string>
 }
 
+/** What a process in a cage can see; nothing else of the machine is there for it. */
+export interface Cage {
+  /** An empty directory, at which the cage is put together. */
+  readonly root: string
+  /** Absolute paths, each with all that is below it. One that does not exist is left out. */
+  readonly readable: ReadonlyArray<string>
+  readonly writable: ReadonlyArray<string>
+}
+
 /** What a process is enclosed for. */
 export interface Occupant {
-  /** Absolute path of the connector's folder. */
+  /** Absolute path of the connector's folder; of the directory that it starts in, where there is a cage. */
   readonly folder: string
+  /** Absent: the process sees what its user sees. It needs namespaces. */
+  readonly cage?: Cage
   /** Resident memory in bytes. */
   readonly memory: number
   /** Whether to use namespaces; `canSeal` tells whether they work. */
@@ -62,12 +73,52 @@ const seal = `mount --bind "$0" "$0" || exit 71
 mount -o remount,bind,ro "$0" || mount -o remount,bind,ro,nosuid,nodev,noexec "$0" || exit 71
 exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all env -i "$@"`
 
+/**
+ * `$0` is the root of the cage; then come `ro:` and `rw:` paths, `--`, and the directory to start in. Of /proc there is
+ * only the process's own entry: other processes of the same user have environments that are nobody's business.
+ */
+const confine = `root=$0
+only_read() {
+  for flags in ro ro,nosuid ro,nodev ro,nosuid,nodev; do
+    mount -o "remount,bind,$flags" "$1" 2>/dev/null && return
+  done
+  exit 71
+}
+mount -t tmpfs -o size=1m,mode=755 tmpfs "$root" || exit 71
+mkdir -p "$root/proc/self" && mount --bind "/proc/$$" "$root/proc/self" || exit 71
+while [ "$1" != -- ]; do
+  kind=\${1%%:*}; path=\${1#*:}; shift
+  if [ -L "$path" ]; then mkdir -p "$root\${path%/*}"; ln -s "$(readlink "$path")" "$root$path"; continue; fi
+  [ -e "$path" ] || continue
+  if [ -d "$path" ]; then mkdir -p "$root$path"; else mkdir -p "$root\${path%/*}" && : > "$root$path"; fi
+  mount --rbind "$path" "$root$path" || exit 71
+  [ "$kind" = rw ] && continue
+  only_read "$root$path"
+done
+shift
+only_read "$root"
+cd "$root" && pivot_root . . && umount -l . || exit 71
+cd "$1" || exit 71
+shift
+exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all env -i "$@"`
+
 /** The command that runs a program enclosed. */
-export const enclose = (command: Command, { folder, memory, sealed }: Occupant): Command => {
+export const enclose = (command: Command, { cage, folder, memory, sealed }: Occupant): Command => {
   if (!linux) return command
   const kilobytes = String(Math.ceil((memory + reserved) / 1024))
   const inner = [command.program, ...command.arguments]
-  const namespaces = ["unshare", "--user", "--map-root-user", "--mount", "--net", "/bin/sh", "-c", seal, folder]
+  const walls =
+    cage === undefined
+      ? [seal, folder]
+      : [
+          confine,
+          cage.root,
+          ...cage.readable.map((path) => `ro:${path}`),
+          ...cage.writable.map((path) => `rw:${path}`),
+          "--",
+          folder
+        ]
+  const namespaces = ["unshare", "--user", "--map-root-user", "--mount", "--net", "/bin/sh", "-c", ...walls]
   return {
     program: "/bin/sh",
     arguments: ["-c", limits, "sh", kilobytes, ...(sealed ? [...namespaces, ...inner] : inner)]
@@ -87,10 +138,24 @@ const patience = 5000
  * Whether a process can have namespaces of its own in which the folder is read-only: tried, with a program that only
  * looks whether it could write.
  */
-export const canSeal = (folder: string): Promise<boolean> => {
+export const canSeal = (folder: string): Promise<boolean> =>
+  succeeds('test -r "$1" && test ! -w "$1"', [folder], { folder, memory: 0, sealed: true })
+
+/**
+ * Whether a process can have a cage in which its programs are there and the machine's accounts are not: tried. `folder`
+ * is one of the writable paths.
+ */
+export const canCage = (folder: string, cage: Cage): Promise<boolean> =>
+  succeeds('test -x "$1" && test -w "$2" && test ! -e /etc/passwd && test ! -e /proc/1', [process.execPath, folder], {
+    folder,
+    cage,
+    memory: 0,
+    sealed: true
+  })
+
+const succeeds = (test: string, values: ReadonlyArray<string>, occupant: Occupant): Promise<boolean> => {
   if (!linux) return Promise.resolve(false)
-  const test = { program: "/bin/sh", arguments: ["-c", 'test -r "$1" && test ! -w "$1"', "sh", folder] }
-  const command = enclose(test, { folder, memory: 0, sealed: true })
+  const command = enclose({ program: "/bin/sh", arguments: ["-c", test, "sh", ...values] }, occupant)
   return new Promise((resolve) => {
     execFile(command.program, command.arguments, { env: {}, timeout: patience }, (error) => resolve(error === null))
   })
