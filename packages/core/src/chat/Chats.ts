@@ -23,7 +23,7 @@ import type { Models } from "../model/Models.ts"
 import { addUsage, noUsage, type Run, type RunUsage } from "../run/Run.ts"
 import { RunLog } from "../run/RunLog.ts"
 import { Runner } from "../run/Runner.ts"
-import type { Sandcastles } from "../sandcastle/Sandcastles.ts"
+import { Sandcastles } from "../sandcastle/Sandcastles.ts"
 import type { Budgets } from "../usage/Budgets.ts"
 import * as Answer from "./Answer.ts"
 import * as Asking from "./Asking.ts"
@@ -125,6 +125,7 @@ export const layer: Layer.Layer<
     const members = yield* MemberStore
     const log = yield* RunLog
     const runner = yield* Runner
+    const sandcastles = yield* Sandcastles
     const useCase = yield* UseCase
     const keepQuestion = yield* Asking.make
 
@@ -293,7 +294,7 @@ export const layer: Layer.Layer<
       }),
 
       delete: Effect.fn("Chats.delete")(function* (id) {
-        yield* useCase.run({ action: "delete", target: target(id) }, (principal) =>
+        const { organizationId } = yield* useCase.run({ action: "delete", target: target(id) }, (principal) =>
           Effect.gen(function* () {
             const chat = yield* load(id, principal, "delete")
             if (chat.activity._tag === "Running") {
@@ -308,10 +309,12 @@ export const layer: Layer.Layer<
               target: target(id),
               before: { summary: chat.summary, created_by: chat.createdBy }
             }
-            return { answer: undefined, entries: [entry] }
+            return { answer: chat, entries: [entry] }
           })
         )
-      }),
+        // Its files are in its sandcastles, too.
+        yield* sandcastles.releaseChat(organizationId, id)
+      }, Effect.uninterruptible),
 
       feedback: Effect.fn("Chats.feedback")(function* (id, opinion) {
         return yield* useCase.run({ action: "feedback", target: target(id) }, (principal) =>

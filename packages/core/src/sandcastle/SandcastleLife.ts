@@ -6,20 +6,26 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import { enforce } from "../access/Decision.ts"
 import { requires } from "../access/PermissionPolicy.ts"
+import { CurrentPrincipal } from "../access/Principal.ts"
 import type { AuditEntry } from "../audit/AuditEvent.ts"
 import { UseCase } from "../audit/UseCase.ts"
+import type { ChatId } from "../chat/Chat.ts"
+import type { OrganizationId } from "../organization/Organization.ts"
 import type { PositionPage } from "../page/Page.ts"
 import { ExecutionStore } from "./ExecutionStore.ts"
 import { SandboxError, type SandboxUsage } from "./SandboxRuntime.ts"
 import type { Sandcastle, SandcastleId } from "./Sandcastle.ts"
+import { SandcastleLimits } from "./SandcastleLimits.ts"
 import { SandcastleSessions } from "./SandcastleSessions.ts"
 import * as SandcastleStarting from "./SandcastleStarting.ts"
 import * as SandcastleSweep from "./SandcastleSweep.ts"
 import { SandcastleEvent } from "./SandcastleState.ts"
 import { type SandcastleQuery, SandcastleStore } from "./SandcastleStore.ts"
 import * as SessionUse from "./SessionUse.ts"
+import { sweepPrincipal } from "./SweepPrincipal.ts"
 
 /** A sandcastle with what its session uses and holds; absent where no session answers. */
 export interface SandcastleView {
@@ -30,10 +36,30 @@ export interface SandcastleView {
 /** Sandcastles over the stores and the sessions. */
 export const make = Effect.gen(function* () {
   const executions = yield* ExecutionStore
+  const limits = yield* SandcastleLimits
   const open = yield* SandcastleSessions
   const sessions = yield* SessionUse.make
   const store = yield* SandcastleStore
   const useCase = yield* UseCase
+  /** Stops a sandcastle that nobody needs any more, as its maker would. */
+  const release = Effect.fnUntraced(function* (found: Sandcastle) {
+    const attempt = { action: "stop", target: SessionUse.target(found.id) } as const
+    yield* useCase
+      .run(
+        attempt,
+        Effect.fnUntraced(function* () {
+          const sandcastle = Option.getOrElse(yield* store.get(found.organizationId, found.id), () => found)
+          const event = SandcastleEvent.cases.Stop.make({ cause: "asked" })
+          const stopped = SessionUse.after(sandcastle, event, yield* DateTime.now)
+          if (Result.isFailure(stopped)) return { answer: undefined, entries: [] }
+          yield* store.save(stopped.success)
+          return { answer: undefined, entries: [{ ...attempt, after: { status: "stopped", cause: "asked" } }] }
+        })
+      )
+      .pipe(Effect.provideService(CurrentPrincipal, sweepPrincipal(found)))
+    yield* open.close(found.id)
+  }, Effect.uninterruptible)
+
   return {
     ...(yield* SandcastleStarting.make),
     ...(yield* SandcastleSweep.make),
@@ -86,6 +112,16 @@ export const make = Effect.gen(function* () {
       )
       yield* open.close(id)
     }, Effect.uninterruptible),
+
+    /** Stops the sandcastles that serve a chat which is no more. What ran in them stays listed. */
+    releaseChat: Effect.fn("Sandcastles.releaseChat")(function* (organizationId: OrganizationId, chatId: ChatId) {
+      const running = yield* store.running(organizationId, limits.perOrganization)
+      yield* Effect.forEach(
+        running.filter((one) => one.chatId === chatId),
+        release,
+        { discard: true }
+      )
+    }),
 
     /** What ran in a sandcastle, newest first; also after it was stopped, until it is purged. */
     executions: Effect.fn("Sandcastles.executions")(function* (id: SandcastleId, page: PositionPage) {

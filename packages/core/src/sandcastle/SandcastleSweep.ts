@@ -34,6 +34,9 @@ export interface Swept {
 /** Sandcastles, and executions, that one sweep looks after at most: the next one goes on. */
 const atOnce = 1000
 
+/** Time that a server which ends takes for saying that its sandcastles end with it. */
+const endingTime = Duration.seconds(5)
+
 /** How often sessions that were left behind elsewhere are looked for. */
 const reapInterval = Duration.minutes(10)
 
@@ -100,23 +103,47 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  /** Stops a sandcastle whose server is not there any more, and its session with it. */
-  const stopLost = Effect.fnUntraced(function* (found: Sandcastle) {
+  /** Stops a sandcastle whose session is lost, where it still is. */
+  const stopLost = Effect.fnUntraced(function* (
+    found: Sandcastle,
+    isLost: (sandcastle: Sandcastle, now: DateTime.Utc) => Effect.Effect<boolean>
+  ) {
     const attempt = { action: "stop", target: SessionUse.target(found.id) } as const
-    return yield* useCase.run(
-      attempt,
-      Effect.fnUntraced(function* (principal) {
-        const now = yield* DateTime.now
-        const sandcastle = yield* store.get(principal.organizationId, found.id)
-        const unchanged = { answer: false, entries: [] }
-        if (Option.isNone(sandcastle) || (yield* store.isHeld(principal.organizationId, found.id, now)))
-          return unchanged
-        const stopped = SessionUse.after(sandcastle.value, SandcastleEvent.cases.Stop.make({ cause: "lost" }), now)
-        if (Result.isFailure(stopped) || !(yield* store.replace(sandcastle.value, stopped.success))) return unchanged
-        return { answer: true, entries: [{ ...attempt, after: { status: "stopped", cause: "lost" } }] }
-      })
-    )
+    return yield* useCase
+      .run(
+        attempt,
+        Effect.fnUntraced(function* (principal) {
+          const now = yield* DateTime.now
+          const sandcastle = yield* store.get(principal.organizationId, found.id)
+          const unchanged = { answer: false, entries: [] }
+          if (Option.isNone(sandcastle) || !(yield* isLost(sandcastle.value, now))) return unchanged
+          const stopped = SessionUse.after(sandcastle.value, SandcastleEvent.cases.Stop.make({ cause: "lost" }), now)
+          if (Result.isFailure(stopped) || !(yield* store.replace(sandcastle.value, stopped.success))) return unchanged
+          return { answer: true, entries: [{ ...attempt, after: { status: "stopped", cause: "lost" } }] }
+        })
+      )
+      .pipe(Effect.provideService(CurrentPrincipal, sweepPrincipal(found)))
   })
+
+  /** Stops a sandcastle whose server is not there any more. */
+  const stopAbandoned = (found: Sandcastle) =>
+    stopLost(found, ({ id, organizationId }, now) =>
+      Effect.map(store.isHeld(organizationId, id, now), (isHeld) => !isHeld)
+    )
+
+  /** Stops what this server has: it ends, and its sessions with it. Whatever is left out is found by the others. */
+  const letGo = Effect.gen(function* () {
+    for (const { id, organizationId } of yield* open.all) {
+      const found = yield* store.get(organizationId, id)
+      if (Option.isNone(found)) continue
+      yield* stopLost(found.value, ({ serverId }) => Effect.succeed(serverId === open.serverId))
+    }
+  }).pipe(
+    Effect.timeout(endingTime),
+    Effect.tapCause((cause) => Effect.logWarning("sandcastles of this server could not be stopped as it ended", cause)),
+    Effect.ignoreCause
+  )
+  yield* Effect.addFinalizer(() => letGo)
 
   /** Whether an execution without an end cannot have one any more: its session is closed, or another was opened since. */
   const isOver = (execution: Execution, { status }: Sandcastle, now: DateTime.Utc): boolean => {
@@ -178,9 +205,7 @@ export const make = Effect.gen(function* () {
       const stopped = yield* Effect.forEach(idle, (sandcastle) =>
         Effect.provideService(stopIdle(sandcastle), CurrentPrincipal, sweepPrincipal(sandcastle))
       )
-      const lost = yield* Effect.forEach(yield* store.abandoned(now, atOnce), (sandcastle) =>
-        Effect.provideService(stopLost(sandcastle), CurrentPrincipal, sweepPrincipal(sandcastle))
-      )
+      const lost = yield* Effect.forEach(yield* store.abandoned(now, atOnce), stopAbandoned)
       const left = yield* executions.unfinished(DateTime.subtractDuration(now, endingGrace), atOnce)
       yield* Effect.forEach(left, endLeft, { discard: true })
       yield* closeReleased

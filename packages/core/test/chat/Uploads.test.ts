@@ -78,7 +78,9 @@ describe("files that come with a question", () => {
       ].join("\n")
       const recorded = yield* ScriptedModel.use((model) => model.recorded)
       assert.deepStrictEqual(
-        recorded.map(({ turn: { messages } }) => messages.flatMap((said) => (said._tag === "Question" ? [said.text] : []))),
+        recorded.map(({ turn: { messages } }) =>
+          messages.flatMap((said) => (said._tag === "Question" ? [said.text] : []))
+        ),
         [[told], [told, "What is in it?"]]
       )
       const { transcript } = yield* as(member)(Chats.use((chats) => chats.get(run.chatId)))
@@ -157,16 +159,27 @@ describe("files that come with a question", () => {
     }).pipe(Effect.provide(deployment))
   )
 
-  it.effect("are removed with their chat", () =>
+  it.effect("are removed with their chat, and its sandcastle is stopped", () =>
     Effect.gen(function* () {
       const store = yield* UploadStore
       const member = yield* someone
       const run = yield* ask(member, [file("a.csv")])
       const [kept] = yield* store.list(run.organizationId, run.chatId)
       if (kept === undefined) return assert.fail("nothing was kept")
+      yield* uploadsIn(run)
+      const open = ScriptedSandbox.use((sandbox) => sandbox.open)
+      assert.strictEqual((yield* open).length, 1)
       yield* as(member)(Chats.use((chats) => chats.delete(run.chatId)))
       assert.deepStrictEqual(yield* store.list(run.organizationId, run.chatId), [])
       assert.deepStrictEqual(yield* store.content(run.organizationId, kept.id), Option.none())
+      assert.deepStrictEqual(yield* open, [])
+      const { items } = yield* as(member)(
+        Sandcastles.use((sandcastles) => sandcastles.list({ status: "all", limit: 10 }))
+      )
+      assert.deepStrictEqual(
+        items.map(({ status }) => status._tag),
+        ["Stopped"]
+      )
     }).pipe(Effect.provide(deployment))
   )
 

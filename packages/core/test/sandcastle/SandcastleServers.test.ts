@@ -13,7 +13,7 @@ import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { says } from "@castellan/testing/scripted/ScriptedModel"
 import * as ScriptedSandboxModule from "@castellan/testing/scripted/ScriptedSandbox"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 
 const { Sandcastles } = SandcastlesModule
@@ -131,6 +131,24 @@ describe("Sandcastles: servers that stop", () => {
       yield* there.sandcastles.sweep
       assert.deepStrictEqual(yield* there.sandbox.open, [])
     }).pipe(Effect.provide(deployment))
+  )
+
+  it.effect(
+    "a server that ends says that its sandcastles end with it, and leaves alone what another has taken over",
+    () =>
+      Effect.gen(function* () {
+        const here = yield* Sandcastles
+        const { member } = yield* someone
+        const scope = yield* Scope.make()
+        const there = yield* Scope.provide(anotherServer, scope)
+        const [one, two] = [yield* as(member)(there.sandcastles.start()), yield* as(member)(there.sandcastles.start())]
+        yield* TestClock.adjust("1 second")
+        yield* as(member)(here.start({ id: two.id }))
+        yield* Scope.close(scope, Exit.void)
+        assert.strictEqual(yield* as(member)(statusOf(one.id)), "lost")
+        assert.strictEqual(yield* as(member)(statusOf(two.id)), "Running")
+        assert.deepStrictEqual(yield* openHere, [two.id])
+      }).pipe(Effect.provide(deployment))
   )
 
   it.effect("of two servers that sweep at once, one stops what a third left behind", () =>
