@@ -3,8 +3,7 @@
  * ones, else none. What was chosen, and why, is logged; one that was asked for by name and cannot be had ends the start.
  */
 import { SandboxRuntime } from "@castellan/core"
-import * as Embedded from "@castellan/sandbox/embedded"
-import * as Linux from "@castellan/sandbox/linux"
+import * as DefaultSandbox from "@castellan/sandbox/DefaultSandbox"
 import * as DuckDbSqlExecutor from "@castellan/sandbox/sql/DuckDbSqlExecutor"
 import { Effect, Layer, Option, Schema } from "effect"
 import type { SandboxSettings } from "./Settings.ts"
@@ -14,71 +13,48 @@ export class SandboxUnusable extends Schema.TaggedError<SandboxUnusable>()("Sand
   message: Schema.String
 }) {}
 
-type Sandboxes = Layer.Layer<SandboxRuntime.SandboxRuntime, SandboxUnusable>
-
-const unusable = (reason: string) => new SandboxUnusable({ message: reason.trim() })
-
-const linux = ({ memory, root }: SandboxSettings): Sandboxes =>
-  Linux.layer({
-    ...(Option.isSome(root) ? { root: root.value } : {}),
-    ...(Option.isSome(memory) ? { limits: { memory: memory.value, addressSpace: memory.value * 1.5 } } : {})
-  }).pipe(
-    Layer.catch(({ message, remedy }) =>
-      Layer.effect(SandboxRuntime.SandboxRuntime, Effect.fail(unusable(`${message} ${remedy}`)))
-    )
-  )
-
-const embedded = ({ memory, packages }: SandboxSettings): Sandboxes =>
-  Embedded.layer({
-    ...(Option.isSome(packages) ? { packages: { folder: packages.value } } : {}),
-    ...(Option.isSome(memory) ? { memoryBytes: memory.value } : {})
-  }).pipe(
-    Layer.catch(({ message, remedy }) =>
-      Layer.effect(SandboxRuntime.SandboxRuntime, Effect.fail(unusable(`${message} ${remedy}`)))
-    )
-  )
-
-/** One kind, or the next best; why it is not the first is told. */
-const orElse = (first: Sandboxes, name: string, next: Sandboxes): Sandboxes =>
-  first.pipe(
-    Layer.catch(({ message }) =>
-      Layer.unwrap(Effect.as(Effect.logWarning(`no ${name} sandboxes on this machine: ${message}`), next))
-    )
-  )
-
-const chosen = (settings: SandboxSettings): Sandboxes => {
-  switch (settings.kind) {
-    case "none":
-      return SandboxRuntime.layerUnavailable
-    case "linux":
-      return linux(settings)
-    case "embedded":
-      return embedded(settings)
-    case "auto":
-      return orElse(linux(settings), "Linux", orElse(embedded(settings), "embedded", SandboxRuntime.layerUnavailable))
+const optionsOf = ({ kind, memory, packages, root }: SandboxSettings): DefaultSandbox.DefaultSandboxOptions => {
+  const bytes = Option.getOrUndefined(memory)
+  return {
+    choice: kind,
+    linux: {
+      ...(Option.isSome(root) ? { root: root.value } : {}),
+      ...(bytes === undefined ? {} : { limits: { memory: bytes, addressSpace: bytes * 1.5 } })
+    },
+    embedded: {
+      ...(Option.isSome(packages) ? { packages: { folder: packages.value } } : {}),
+      ...(bytes === undefined ? {} : { memoryBytes: bytes })
+    }
   }
 }
 
 /** What stands between a program and this machine, in words. */
-const walls: { readonly [Kind in SandboxRuntime.Isolation]: string } = {
-  none: "no isolation",
-  wasm: "embedded (WebAssembly in a process without permissions)",
-  namespaces: "Linux (namespaces, a filter of system calls, limits)",
-  gvisor: "gVisor",
-  microvm: "a virtual machine"
+const walls: { readonly [Tier in DefaultSandbox.SandboxChoice["Service"]["tier"]]: string } = {
+  linux: "Linux (namespaces, a filter of system calls, limits)",
+  embedded: "embedded (WebAssembly in a process without permissions)",
+  none: "none, so that no program is run"
 }
 
 /** Tells what runs programs. */
 const told = Layer.effectDiscard(
-  SandboxRuntime.SandboxRuntime.use(({ capabilities: { isolation, packages, statefulPython } }) =>
-    Effect.logInfo(
-      statefulPython
-        ? `sandboxes: ${walls[isolation]}; Python with ${packages.join(", ") || "its standard library"}`
-        : "sandboxes: none, so that no program is run"
-    )
-  )
+  Effect.gen(function* () {
+    const { tier } = yield* DefaultSandbox.SandboxChoice
+    const { capabilities } = yield* SandboxRuntime.SandboxRuntime
+    const python = `; Python with ${capabilities.packages.join(", ") || "its standard library"}`
+    yield* Effect.logInfo(`sandboxes: ${walls[tier]}${tier === "none" ? "" : python}`)
+  })
 )
 
-/** The sandboxes of some settings. */
+/** The sandboxes of some settings, with SQL over what their sessions hold. Where they cannot be had, the start ends. */
 export const layer = (settings: SandboxSettings): Layer.Layer<SandboxRuntime.SandboxRuntime> =>
-  told.pipe(Layer.provideMerge(chosen(settings)), Layer.provide(DuckDbSqlExecutor.layer()), Layer.orDie)
+  told.pipe(
+    Layer.provideMerge(DefaultSandbox.layer(optionsOf(settings))),
+    Layer.provide(DuckDbSqlExecutor.layer()),
+    Layer.catch(({ message, remedy }) =>
+      Layer.effect(
+        SandboxRuntime.SandboxRuntime,
+        Effect.fail(new SandboxUnusable({ message: `CASTELLAN_SANDBOX: ${message} ${remedy}`.trim() }))
+      )
+    ),
+    Layer.orDie
+  )

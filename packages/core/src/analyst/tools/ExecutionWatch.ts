@@ -37,9 +37,17 @@ export const bothEnds = (text: string, maxCharacters: number): string => {
   return `${text.slice(0, head)}${left}${text.slice(text.length - tail)}`.toWellFormed()
 }
 
+/** What was put out, in order; what was displayed has lines of its own among what was printed. */
+export const textOf = ({ pieces }: ExecutionOutput.ExecutionOutput): string =>
+  pieces.reduce((text, piece) => {
+    if (piece.stream !== "display") return text + piece.text
+    const before = text === "" || text.endsWith("\n") ? text : `${text}\n`
+    return `${before}${piece.text}${piece.text.endsWith("\n") ? "" : "\n"}`
+  }, "")
+
 /** The text that a cell shows, line by line. */
 export const linesOf = (output: ExecutionOutput.ExecutionOutput, maxCharacters = shownCharacters) => {
-  const text = bothEnds(ExecutionOutput.textOf(output), maxCharacters)
+  const text = bothEnds(textOf(output), maxCharacters)
   return text === "" ? [] : (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n")
 }
 

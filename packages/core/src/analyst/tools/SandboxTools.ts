@@ -191,7 +191,7 @@ export const sandboxTools = (context: RunContext, ports: SandboxToolPorts): Effe
             ...(preview === undefined ? {} : { dataframePreview: preview })
           }
           yield* cell.keep(result)
-          const output = ExecutionWatch.bothEnds(ExecutionOutput.textOf(seen.output), outputForModel)
+          const output = ExecutionWatch.bothEnds(ExecutionWatch.textOf(seen.output), outputForModel)
           const ending = ExecutionOutput.endingOf(seen.output)
           const exitCode = toolName === RunBash.name ? seen.output.finished?.exitCode : undefined
           const hasExited = exitCode !== undefined && seen.output.finished?.outcome === "failed"
