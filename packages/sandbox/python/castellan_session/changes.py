@@ -18,6 +18,11 @@ MAXIMUM_TOLD_BYTES = 256 * 1024
 
 _unwatched = frozenset({"library", "uploads"})
 
+def is_unwatched(path: str) -> bool:
+    """Whether changes of a file are no result of an execution."""
+    return path.split("/")[0] in _unwatched
+
+
 Mark = tuple[int, int, int]
 
 

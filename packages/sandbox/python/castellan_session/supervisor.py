@@ -6,7 +6,7 @@ import signal
 from typing import Callable, Iterator
 
 from . import frames, interpreter as interpreters, names, processes
-from .changes import ChangedFiles
+from .changes import ChangedFiles, is_unwatched
 from .execution import Execution
 from .failure import Failure
 from .files import Files, PutSink
@@ -91,6 +91,23 @@ class Supervisor:
     def _start(self) -> interpreters.Interpreter:
         # Before anything is flushed by a fork that this process has still to flush: it never writes to these.
         return interpreters.Interpreter(self._loop, self._take_output, self._kernel_frame, self._kernel_broken)
+
+    def _start_surely(self) -> interpreters.Interpreter:
+        """Starts an interpreter also where the session has as many processes as it may: what was killed counts until it
+        is taken leave of, and what a program filled the limit with has to go."""
+        try:
+            return self._start()
+        except BlockingIOError:
+            processes.kill_all()
+        while True:
+            try:
+                ended, status = os.waitpid(-1, 0)
+            except ChildProcessError:
+                return self._start()
+            program = self._programs.pop(ended, None)
+            if program is not None:
+                program.execution.interrupted = True
+                self._program_ended(program, os.waitstatus_to_exitcode(status))
 
     def run(self) -> None:
         """Serves until the host is gone."""
@@ -285,7 +302,7 @@ class Supervisor:
 
     def _writing(self, id: int, nonce: str, wanted: list[tuple[str, int]]) -> frames.Sink:
         def ended(failed: Failure | None) -> None:
-            self._look_away()
+            self._look_away(wanted[0][0] if len(wanted) == 1 else "")
             if failed is None:
                 self._done(id, nonce)
             else:
@@ -293,9 +310,9 @@ class Supervisor:
 
         return PutSink(self._files, wanted, ended)
 
-    def _look_away(self) -> None:
+    def _look_away(self, path: str) -> None:
         """What the host wrote was not made by what runs; what that made in the meantime is told all the same."""
-        if self._executing is None and not self._programs:
+        if self._executing is None and not self._programs and not is_unwatched(path):
             self._changes.forget()
 
     def _get(self, id: int, nonce: str, head: frames.Head) -> None:
@@ -339,7 +356,7 @@ class Supervisor:
 
     def _remove(self, id: int, nonce: str, head: frames.Head) -> None:
         self._files.remove(head["path"])
-        self._look_away()
+        self._look_away(head["path"])
         self._done(id, nonce)
 
     def _usage(self, id: int, nonce: str, _head: frames.Head) -> None:
@@ -530,7 +547,7 @@ class Supervisor:
         self._asked.clear()
         self._dataframes = []
         execution, self._executing = self._executing, None
-        self._interpreter = self._start()
+        self._interpreter = self._start_surely()
         if self._throttled:
             self._interpreter.pipes.pause()
             self._interpreter.channel.pause()

@@ -16,9 +16,15 @@ export type SessionFiles = Pick<SandboxSession, "diff" | "download" | "list" | "
 /** Entries of one folder that are listed. */
 const maximumListed = 10_000
 
+/** A copy: what came is a part of larger buffers. */
 const whole = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const [only] = parts
-  return parts.length === 1 && only !== undefined ? only : new Uint8Array(Buffer.concat(parts))
+  const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
 }
 
 /** How many of the files fit into the line of one command: the first ones. */
