@@ -2,30 +2,34 @@
  * Chats, their runs and what is thought of them in PostgreSQL. Whatever changes a chat together with its run is one
  * statement.
  */
-import type { Chat } from "@castellan/core/chat/Chat"
+import { Chat } from "@castellan/core/chat/Chat"
 import { ChatStore } from "@castellan/core/chat/ChatStore"
 import { Feedback } from "@castellan/core/chat/Feedback"
 import { Conflict } from "@castellan/core/error/Failure"
 import type { OrganizationId } from "@castellan/core/organization/Organization"
 import { isEnded, Run, type RunId } from "@castellan/core/run/Run"
 import { type HeldRun, type RenewedRun, startedBy, type TakenRun } from "@castellan/core/run/RunLease"
+import { Transaction } from "@castellan/core/transaction/Transaction"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { SqlClient } from "effect/sql/SqlClient"
 import { columnText } from "../database/ColumnText.ts"
 import * as Document from "../database/Document.ts"
+import * as PostgresTransaction from "../database/PostgresTransaction.ts"
 import * as Query from "../database/Query.ts"
 import { acrossOrganizations, entering, within } from "../database/Tenancy.ts"
 import { uuidArray } from "../database/UuidArray.ts"
 import * as RunNotifications from "../run/RunNotifications.ts"
-import { audienceOf, type ChatAudience } from "./ChatAudience.ts"
+import { audienceOf } from "./ChatAudience.ts"
 import * as ChatList from "./ChatList.ts"
 import { type ChatRow, chatOf, columns, document } from "./ChatRow.ts"
+import * as KeptAudience from "./KeptAudience.ts"
 
 const runDocument = Document.make(Run)
 const feedbackDocument = Document.make(Feedback)
@@ -39,6 +43,13 @@ const nameLength = 250
 const nameOf = (chat: Chat): string => columnText(chat.summary.slice(0, nameLength))
 
 const searchedOf = (text: string): string => columnText(text.toLowerCase())
+
+/** A chat that has left an audience, as it was; null where it has not. */
+interface LeftRow {
+  readonly document: unknown
+}
+
+const accessOf = Document.make(Schema.Struct({ access: Chat.fields.access })).decode
 
 /** A lease, as whoever has taken it finds it. */
 interface LeaseRow {
@@ -55,22 +66,14 @@ export const layer: Layer.Layer<ChatStore, never, RunNotifications.RunNotificati
   Effect.gen(function* () {
     const sql = yield* SqlClient
     const notifications = yield* RunNotifications.RunNotifications
-    /** Makes sure that an audience is known. */
-    const keepAudience = ({ organizationId }: Chat, { client, id, readers }: ChatAudience) => sql`
-      INSERT INTO castellan.chat_audiences (organization_id, client, reader, audience_id, ends_at)
-      SELECT ${organizationId}, ${client}, reader, ${id}, ends_at
-      FROM unnest(
-        ${array(
-          readers.map(({ reader }) => reader),
-          PgTypes.OID.text
-        )}::text[],
-        ${array(
-          readers.map(({ endsAt }) => endsAt),
-          PgTypes.OID.timestamptz
-        )}::timestamptz[]
-      ) AS audience (reader, ends_at)
-      WHERE ${entering(sql, organizationId)}
-      ON CONFLICT DO NOTHING`
+    const transaction = yield* Transaction
+    /** Looks whether the audience that a chat has left has any other. */
+    const forget = (organizationId: OrganizationId, left: Option.Option<LeftRow>) =>
+      Option.isNone(left) || left.value.document === null
+        ? Effect.void
+        : Effect.flatMap(accessOf(left.value.document), ({ access }) =>
+            KeptAudience.forget(sql, organizationId, audienceOf(access))
+          )
 
     /** Keeps a run; within a statement that has checked that it may. */
     const values = (run: Run) => sql`${run.organizationId}, ${run.id}, ${run.chatId}, ${runDocument.encode(run)}::json`
@@ -112,8 +115,7 @@ export const layer: Layer.Layer<ChatStore, never, RunNotifications.RunNotificati
         const { organizationId } = chat
         const audience = audienceOf(chat.access)
         return Query.run(sql`
-          WITH audience AS (${keepAudience(chat, audience)}),
-          run AS (
+          WITH ${KeptAudience.keep(sql, organizationId, audience)}, run AS (
             INSERT INTO castellan.runs (organization_id, id, chat_id, document)
             SELECT ${values(run)} WHERE ${entering(sql, organizationId)}
           ), lease AS (
@@ -125,7 +127,7 @@ export const layer: Layer.Layer<ChatStore, never, RunNotifications.RunNotificati
           SELECT ${organizationId}, ${chat.id}, ${audience.id}, ${run.id}, ${DateTime.toDateUtc(chat.createdAt)},
             ${DateTime.toDateUtc(run.createdAt)}, ${nameOf(chat)}, ${searchedOf(chat.summary)},
             ${searchedOf(chat.firstQuestion)}, ${document.encode(chat)}
-          WHERE ${entering(sql, organizationId)}`)
+          WHERE ${entering(sql, organizationId)} AND ${KeptAudience.isKept(sql)}`).pipe(transaction.run)
       },
 
       ask: (run) =>
@@ -145,29 +147,38 @@ export const layer: Layer.Layer<ChatStore, never, RunNotifications.RunNotificati
           (kept) => (Option.isNone(kept) ? Effect.fail(busy) : Effect.void)
         ),
 
-      save: (chat) => {
-        const { organizationId } = chat
-        const audience = audienceOf(chat.access)
-        return Query.run(sql`
-          WITH audience AS (${keepAudience(chat, audience)})
-          UPDATE castellan.chats
-          SET audience_id = ${audience.id}, created_at = ${DateTime.toDateUtc(chat.createdAt)}, name = ${nameOf(chat)},
-            searched_summary = ${searchedOf(chat.summary)}, searched_question = ${searchedOf(chat.firstQuestion)},
-            document = ${document.encode(chat)}
-          WHERE ${within(sql, organizationId)} AND id = ${chat.id}`)
-      },
+      save: (chat) =>
+        Effect.gen(function* () {
+          const { organizationId } = chat
+          const audience = audienceOf(chat.access)
+          const left = yield* Query.row(sql<LeftRow>`
+            WITH ${KeptAudience.keep(sql, organizationId, audience)}, before AS (
+              SELECT document FROM castellan.chats
+              WHERE ${within(sql, organizationId)} AND id = ${chat.id} AND audience_id <> ${audience.id}
+            )
+            UPDATE castellan.chats
+            SET audience_id = ${audience.id}, created_at = ${DateTime.toDateUtc(chat.createdAt)},
+              name = ${nameOf(chat)}, searched_summary = ${searchedOf(chat.summary)},
+              searched_question = ${searchedOf(chat.firstQuestion)}, document = ${document.encode(chat)}
+            WHERE ${within(sql, organizationId)} AND id = ${chat.id} AND ${KeptAudience.isKept(sql)}
+            RETURNING (SELECT document FROM before)`)
+          yield* forget(organizationId, left)
+        }).pipe(transaction.run),
 
       remove: (organizationId, id) =>
-        Query.run(sql`
-          WITH run AS (
-            DELETE FROM castellan.runs WHERE ${within(sql, organizationId)} AND chat_id = ${id} RETURNING id
-          ), lease AS (
-            DELETE FROM castellan.run_leases
-            WHERE ${within(sql, organizationId)} AND run_id IN (SELECT id FROM run)
-          ), opinion AS (
-            DELETE FROM castellan.chat_feedback WHERE ${within(sql, organizationId)} AND chat_id = ${id}
-          )
-          DELETE FROM castellan.chats WHERE ${within(sql, organizationId)} AND id = ${id}`),
+        Effect.gen(function* () {
+          const left = yield* Query.row(sql<LeftRow>`
+            WITH run AS (
+              DELETE FROM castellan.runs WHERE ${within(sql, organizationId)} AND chat_id = ${id} RETURNING id
+            ), lease AS (
+              DELETE FROM castellan.run_leases
+              WHERE ${within(sql, organizationId)} AND run_id IN (SELECT id FROM run)
+            ), opinion AS (
+              DELETE FROM castellan.chat_feedback WHERE ${within(sql, organizationId)} AND chat_id = ${id}
+            )
+            DELETE FROM castellan.chats WHERE ${within(sql, organizationId)} AND id = ${id} RETURNING document`)
+          yield* forget(organizationId, left)
+        }).pipe(transaction.run),
 
       saveFeedback: (given) =>
         Query.run(sql`
@@ -279,7 +290,7 @@ export const layer: Layer.Layer<ChatStore, never, RunNotifications.RunNotificati
         )
     })
   })
-)
+).pipe(Layer.provide(PostgresTransaction.layer))
 
 const array = (elements: ReadonlyArray<unknown>, type: number) => Result.getOrThrow(PgTypes.array(elements, type))
 const intArray = (numbers: ReadonlyArray<number>) => array(numbers, PgTypes.OID.int4)
