@@ -155,7 +155,7 @@ const load = async (boot: Boot, modules: Uint8Array): Promise<Pyodide> => {
     // What Pyodide says while it starts is for nobody.
     stdout: () => undefined,
     stderr: () => undefined,
-    ...(boot.lock === "" ? {} : { lockFileContents: boot.lock, packageBaseUrl: `${boot.packageFolder}/` }),
+    ...(boot.lock === "" ? {} : { lockFileContents: boot.lock, packageBaseUrl: `${boot.pyodide}/` }),
     ...(boot.makeSnapshot ? { _makeSnapshot: true } : {}),
     ...(boot.snapshot === "" ? {} : { _loadSnapshot: Deno.readFileSync(boot.snapshot) })
   }
@@ -167,7 +167,14 @@ const load = async (boot: Boot, modules: Uint8Array): Promise<Pyodide> => {
     pyodide.FS.writeFile(at, contents.next().value ?? nothing)
   }
   if (boot.packages.length > 0) {
-    await pyodide.loadPackage(boot.packages, { checkIntegrity: true, messageCallback: () => undefined })
+    const errors: Array<string> = []
+    await pyodide.loadPackage(boot.packages, {
+      checkIntegrity: true,
+      messageCallback: () => undefined,
+      errorCallback: (message) => errors.push(message)
+    })
+    // It only says what went wrong; a session without what it was promised does not start.
+    if (errors.length > 0) throw new Error(errors.join("\n"))
   }
   renounce(Deno)
   tell({ kind: "loaded" })

@@ -44,7 +44,6 @@ const bootOf = ({ bounds, installation, packages, snapshot }: InterpreterOptions
   pyodide: installation.pyodide,
   snapshot,
   makeSnapshot,
-  packageFolder: packages.folder,
   packages: packages.packages.map(({ name }) => name),
   lock: packages.lock,
   fileBytes: bounds.fileBytes,

@@ -110,6 +110,9 @@ export const load: (options: PackageFolder, ownLock: string) => Effect.Effect<Pa
       )
       if (!isLocked(one, content)) return yield* unfit(`${one.file_name} is not the file that the lock names`)
     }
-    const packages = Object.fromEntries(found.success.map((one) => [normal(one.name), one]))
+    // By whole paths, of which Pyodide looks for nothing in a folder or a network.
+    const packages = Object.fromEntries(
+      found.success.map((one) => [normal(one.name), { ...one, file_name: join(real, one.file_name) }])
+    )
     return { folder: real, packages: found.success, lock: JSON.stringify({ info: lock.info, packages }) }
   })

@@ -97,7 +97,11 @@ export interface Pyodide {
   readonly setStderr: (options: { readonly write: (bytes: Uint8Array) => number; readonly isatty: false }) => void
   readonly loadPackage: (
     names: ReadonlyArray<string>,
-    options: { readonly checkIntegrity: boolean; readonly messageCallback: (message: string) => void }
+    options: {
+      readonly checkIntegrity: boolean
+      readonly messageCallback: (message: string) => void
+      readonly errorCallback: (message: string) => void
+    }
   ) => Promise<unknown>
   readonly makeMemorySnapshot: () => Uint8Array
 }

@@ -25,8 +25,7 @@ export interface Boot {
   readonly snapshot: string
   /** Answer the memory of an interpreter that has just started, for others to start with. */
   readonly makeSnapshot: boolean
-  /** The folder of wheels, the packages that are in it, and the lock that tells of them; empty where there are none. */
-  readonly packageFolder: string
+  /** Packages to load, and the lock that tells where their wheels are; empty where there are none. */
   readonly packages: ReadonlyArray<string>
   readonly lock: string
   /** Bytes and nodes that all of its file system may have. */
