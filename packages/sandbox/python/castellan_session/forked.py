@@ -100,6 +100,18 @@ def fork(role: Callable[[], None], fds: dict[int, int]) -> int:
     raise Become(role, copies)
 
 
+def keep_descriptors() -> None:
+    """Has no program that is started inherit a descriptor that it is not given, whoever opened it before."""
+    for name in os.listdir("/proc/self/fd"):
+        number = int(name)
+        if number > 2:
+            try:
+                os.set_inheritable(number, False)
+            except OSError:
+                # It was the descriptor of the folder that is listed.
+                continue
+
+
 def arrange(fds: dict[int, int]) -> None:
     """Puts descriptors where they have to be and closes all others. None of the present ones is a target."""
     for target, source in fds.items():

@@ -5,7 +5,7 @@ import platform
 import signal
 from typing import Callable, Iterator
 
-from . import frames, interpreter as interpreters, names, processes
+from . import forked, frames, interpreter as interpreters, names, processes
 from .changes import ChangedFiles, is_unwatched
 from .execution import Execution
 from .failure import Failure
@@ -58,8 +58,7 @@ class Supervisor:
         self._files = Files(root)
         self._changes = ChangedFiles(self._files)
         self._loop = Loop()
-        for fd in {control_in, control_out}:
-            os.set_inheritable(fd, False)
+        forked.keep_descriptors()
         outgoing = os.dup(control_out) if control_in == control_out else control_out
         self._host = Connection(self._loop, control_in, outgoing, self._command, self._leave)
         self._pumps: list[Iterator[None]] = []

@@ -22,10 +22,10 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { setTimeout as sleep } from "node:timers/promises"
 import * as PlainPython from "../support/PlainPython.ts"
 
 const spec = {
@@ -76,12 +76,13 @@ const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`)
 
 /** Waits until something is so, as long as a hang would not take. */
 const eventually = (condition: () => boolean) =>
-  Effect.promise(async () => {
-    for (let tries = 0; !condition(); tries++) {
-      assert.isBelow(tries, 3000, "it never was so")
-      await sleep(10)
-    }
-  })
+  Effect.sync(condition).pipe(
+    Effect.filterOrFail(
+      (so) => so,
+      () => "it never was so"
+    ),
+    Effect.retry({ schedule: Schedule.spaced("10 millis"), times: 6000 })
+  )
 
 const has = (name: string): boolean => existsSync(`/usr/lib/python3/dist-packages/${name}`)
 
