@@ -29,6 +29,36 @@ describe("settings", () => {
     })
   )
 
+  it.effect("choose what runs programs, and refuse what is no choice and no size", () =>
+    Effect.gen(function* () {
+      const { sandbox } = yield* read({})
+      assert.strictEqual(sandbox.kind, "auto")
+      assert.isTrue([sandbox.root, sandbox.packages, sandbox.memory, sandbox.timeout].every(Option.isNone))
+      const given = yield* read({
+        CASTELLAN_SANDBOX: "linux",
+        CASTELLAN_SANDBOX_ROOT: "/srv/python",
+        CASTELLAN_SANDBOX_MEMORY: "512",
+        CASTELLAN_SANDBOX_TIMEOUT: "30"
+      })
+      assert.deepStrictEqual(given.sandbox, {
+        kind: "linux",
+        root: Option.some("/srv/python"),
+        packages: Option.none(),
+        memory: Option.some(512 * 1024 * 1024),
+        timeout: Option.some(30)
+      })
+      for (const [name, value] of [
+        ["CASTELLAN_SANDBOX", "docker"],
+        ["CASTELLAN_SANDBOX_MEMORY", "64"],
+        ["CASTELLAN_SANDBOX_MEMORY", "a lot"],
+        ["CASTELLAN_SANDBOX_TIMEOUT", "0"]
+      ] as const) {
+        const error = yield* Effect.flip(read({ [name]: value }))
+        assert.match(Failure.told(error), new RegExp(`^${name}: `), value)
+      }
+    })
+  )
+
   it.effect("take a secret and keep it out of sight", () =>
     Effect.gen(function* () {
       const value = "0123456789abcdef0123456789abcdef"

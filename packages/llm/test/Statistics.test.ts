@@ -10,6 +10,7 @@ import { allTools, converse } from "./fixture/Conversation.ts"
 import * as Python from "./fixture/Python.ts"
 import * as SampleWorld from "./fixture/SampleWorld.ts"
 import { isLook } from "./golden/Golden.ts"
+import { readFile } from "node:fs/promises"
 
 const canRun = Python.interpreter !== undefined
 if (!canRun) {
@@ -287,6 +288,25 @@ it.layer(Layer.mergeAll(SampleWorld.layer, OfflineAnalyst.layer, VegaRenderer.la
       { timeout: 180_000 }
     )
   }
+
+  it.effect.skipIf(!canRun)(
+    "are told truly by the page of the offline analyst: what is listed there is computed",
+    () =>
+      Effect.gen(function* () {
+        const page = yield* Effect.promise(() =>
+          readFile(new URL("../../../docs/offline-analyst.md", import.meta.url), "utf8")
+        )
+        const section = page.split(/^## /m).find((part) => part.startsWith("What it computes with a program")) ?? ""
+        const listed = [...section.matchAll(/^- _(.+)_$/gm)].map((match) => match[1] ?? "")
+        assert.isAbove(listed.length, 8)
+        for (const question of listed) {
+          const { ran, text } = yield* asked(question)
+          assert.isNull(ran.error, `${question}: ${ran.error}`)
+          assert.match(text, /\*Read as: /, question)
+        }
+      }),
+    { timeout: 300_000 }
+  )
 
   it.effect("without Python it says plainly that it cannot, and asks no query", () =>
     Effect.gen(function* () {

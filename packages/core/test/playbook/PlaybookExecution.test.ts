@@ -9,6 +9,8 @@ import { PlaybookRunner } from "@castellan/core/playbook/PlaybookRunner"
 import * as PlaybookRunsModule from "@castellan/core/playbook/PlaybookRuns"
 import { PlaybookRunStore } from "@castellan/core/playbook/PlaybookRunStore"
 import { Playbooks } from "@castellan/core/playbook/Playbooks"
+import { ExecEvent } from "@castellan/core/sandcastle/SandboxRuntime"
+import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
 import * as AutomationSample from "@castellan/testing/fixture/AutomationSample"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -42,6 +44,46 @@ describe("PlaybookExecution.run", () => {
       assert.strictEqual(chat.firstQuestion, "How did sales go?")
       assert.strictEqual(chat.activity._tag, "Idle")
     }).pipe(Effect.provide(world))
+  )
+
+  it.effect(
+    "a figure that a program draws is a picture of the report, and the program is recorded as the playbook's",
+    () =>
+      Effect.gen(function* () {
+        const admin = Fixture.adminOf(yield* Fixture.tenant())
+        const playbook = yield* ready(admin)
+        const { assets, report } = yield* run(admin, playbook.id)
+        const [figure] = assets
+        assert.isDefined(figure)
+        assert.deepStrictEqual([figure.kind, figure.name, figure.formats], ["image", "Sales by week", ["png"]])
+        assert.deepInclude(report.blocks, {
+          _tag: "Image",
+          heading: "Sales by week",
+          image: { _tag: "Asset", assetId: figure.id },
+          alt: "Sales by week",
+          variant: "none"
+        })
+        const sandcastles = yield* Sandcastles
+        const { items } = yield* as(admin)(sandcastles.list({ status: "all", limit: 10 }))
+        const [sandcastle] = items
+        assert.isDefined(sandcastle)
+        const executions = yield* as(admin)(sandcastles.executions(sandcastle.id, { limit: 10 }))
+        assert.deepStrictEqual(
+          executions.items.map(({ kind, source }) => [kind, source]),
+          [["python", "playbook"]]
+        )
+      }).pipe(
+        Effect.provide(
+          Deployment.layer({
+            teaches: () => [
+              ExecEvent.cases.Rich.make({
+                forms: [{ mediaType: "image/png", body: Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a) }]
+              })
+            ],
+            script: [calls("python", { title: "Sales by week", code: "draw()" }), says("# Sales\n\nUp **4 %**.")]
+          })
+        )
+      )
   )
 
   it.effect("keeps the run with its trigger, its times and one delivery for each target", () =>
