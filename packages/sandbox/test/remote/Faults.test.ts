@@ -6,6 +6,9 @@ import { SandboxPath } from "@castellan/core/sandcastle/SandboxPath"
 import { type SandboxError, SandboxRuntime, type SandboxSession } from "@castellan/core/sandcastle/SandboxRuntime"
 import { LibraryPath } from "@castellan/core/library/LibraryPath"
 import { reap } from "@castellan/sandbox/remote"
+import * as E2bOptions from "@castellan/sandbox/remote/E2bOptions"
+import * as E2bSandboxes from "@castellan/sandbox/remote/E2bSandboxes"
+import * as E2bTier from "@castellan/sandbox/remote/E2bTier"
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -344,6 +347,33 @@ describe.skipIf(python === undefined)("abuse 51: a provider that fails", () => {
             const session = yield* open(given)
             assert.isTrue(session.resumed)
             assert.strictEqual(yield* printed(session, "print(x)"), "41\n")
+          })
+        ).pipe(Effect.provide(adapter(patient)))
+        yield* nothingLeft
+      })
+    )
+
+    it.effect("a host that left in the midst of a frame has spoiled the variables, and not the session", () =>
+      Effect.gen(function* () {
+        const server = yield* LocalE2b
+        const given = spec()
+        const settings = E2bOptions.settings(optionsFor(server, patient))
+        const tier = yield* E2bTier.make(settings, E2bSandboxes.make(settings))
+        server.misbehave((route) => (route === "kill" ? { status: 404 } : undefined))
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const process = yield* tier.launch(given, "0".repeat(32))
+            const frame = { op: "put", id: 1, nonce: "1".repeat(32), path: "uploads/a.bin", bytes: 1000 }
+            yield* process.send(utf8.encode(`${JSON.stringify(frame)}\nonly a part of it`))
+          })
+        )
+        server.misbehave(undefined)
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const session = yield* open(given)
+            assert.isFalse(session.resumed)
+            assert.strictEqual(yield* printed(session, "print(1)"), "1\n")
+            assert.lengthOf(server.sandboxes(), 1)
           })
         ).pipe(Effect.provide(adapter(patient)))
         yield* nothingLeft
