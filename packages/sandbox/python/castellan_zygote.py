@@ -16,6 +16,7 @@ import fcntl
 import gc
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -111,7 +112,7 @@ class ForkServer:
         for session in self._handles.values():
             if session.token == token:
                 tree = usage.trees({session.pid})[session.pid]
-                return usage.exact_memory(tree.members, session.baseline)
+                return usage.exact_memory(tree.members, session.pid, session.baseline)
         return None
 
     def _accept(self) -> None:
@@ -122,7 +123,11 @@ class ForkServer:
     def _read_request(self, descriptor: int) -> None:
         connection, begun = self._waiting[descriptor]
         # The host sends one line and waits for the answer, so that nothing of what follows is taken here.
-        data = connection.recv(_REQUEST_SIZE)
+        try:
+            data = connection.recv(_REQUEST_SIZE)
+        except OSError:
+            # It has hung up.
+            data = b""
         line = begun + data
         if data != b"" and not line.endswith(b"\n") and len(line) < _REQUEST_SIZE:
             self._waiting[descriptor] = (connection, line)
@@ -132,11 +137,23 @@ class ForkServer:
         if not line.endswith(b"\n"):
             connection.close()
             return
-        self._open(connection, json.loads(line))
+        request = json.loads(line)
+        try:
+            self._open(connection, request)
+        except OSError as error:
+            # No process or descriptor is to be had now: that is one session's misfortune, not the others'.
+            self._say_no_walls(connection.fileno(), error)
+            connection.close()
+            self._tell({"ended": request["token"]})
 
     def _open(self, connection: socket.socket, request: dict[str, Any]) -> None:
         told, telling = os.pipe()
-        warden = os.fork()
+        try:
+            warden = os.fork()
+        except OSError:
+            os.close(told)
+            os.close(telling)
+            raise
         if warden == 0:
             self._become_session(connection, telling, request)
         os.close(telling)
@@ -150,11 +167,18 @@ class ForkServer:
             self._tell({"ended": request["token"]})
             return
         pid = int(text)
+        try:
+            handle = os.pidfd_open(pid)
+        except OSError:
+            # It cannot be watched: it ends. No process of that number is another one before it is waited for.
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            raise
         session = Session(
             token=request["token"],
             connection=connection,
             pid=pid,
-            handle=os.pidfd_open(pid),
+            handle=handle,
             memory=request["memory"],
             baseline=usage.resident(os.getpid()),
         )
@@ -188,7 +212,8 @@ class ForkServer:
             os.close(keep)
             walls.close_behind(walls.Limits(**request["limits"]), self._system_calls)
         except BaseException as error:
-            self._refuse(channel, error)
+            self._say_no_walls(channel, error)
+            os._exit(1)
         try:
             os.write(channel, b'{"walls":true}\n')
             if request["program"] == "probe":
@@ -199,12 +224,15 @@ class ForkServer:
             os._exit(1)
 
     @staticmethod
-    def _refuse(channel: int, error: BaseException) -> None:
+    def _say_no_walls(channel: int, error: BaseException) -> None:
         step = getattr(error, "filename", None) or type(error).__name__
         reason = getattr(error, "strerror", None) or str(error)
         message = {"walls": False, "step": str(step), "reason": str(reason)}
-        os.write(channel, json.dumps(message).encode() + b"\n")
-        os._exit(1)
+        try:
+            os.write(channel, json.dumps(message).encode() + b"\n")
+        except OSError:
+            # Nobody listens any more.
+            pass
 
     def _serve(self, channel: int, nonce: str) -> None:
         for folder in ("library", "uploads", "outputs"):
@@ -255,7 +283,7 @@ class ForkServer:
             limit = session.memory
             if limit is None or tree.coarse_memory <= limit:
                 continue
-            if usage.exact_memory(tree.members, session.baseline) > limit:
+            if usage.exact_memory(tree.members, session.pid, session.baseline) > limit:
                 self._tell({"killed": session.token, "reason": "memory"})
                 self._kill(session)
         took = time.monotonic() - now
@@ -269,6 +297,9 @@ def main() -> None:
     # Children of a process that ends become this one's.
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     os.umask(0o022)
+    # Each session takes two of its descriptors.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with open(filter_path, "rb") as file:
         system_calls = file.read()
     packages = castellan_supervisor.warm()

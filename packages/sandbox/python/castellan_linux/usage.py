@@ -54,11 +54,11 @@ def trees(roots: "set[int]") -> dict[int, ProcessTree]:
     return found
 
 
-def exact_memory(members: "list[int]", baseline: int) -> int:
+def exact_memory(members: "list[int]", supervisor: int, baseline: int) -> int:
     """Bytes that processes hold, each shared page counted by its share.
 
-    A process whose pages may not be looked at (the supervisor forbids it) counts what it has beyond `baseline`, the
-    resident memory that it began with.
+    The supervisor forbids that its pages are looked at: it counts with what it has beyond `baseline`, the resident
+    memory that it began with. Any other process that forbids it counts with all that it has: nobody hides by it.
     """
     total = 0
     for pid in members:
@@ -69,7 +69,7 @@ def exact_memory(members: "list[int]", baseline: int) -> int:
                         total += int(line.split()[1]) * 1024
                         break
         except PermissionError:
-            total += max(0, resident(pid) - baseline)
+            total += max(0, resident(pid) - (baseline if pid == supervisor else 0))
         except OSError:
             # It ended meanwhile.
             continue

@@ -167,4 +167,4 @@ def _limit(limits: Limits) -> None:
     ):
         resource.setrlimit(kind, (amount, amount))
     # The first limit can be caught, the second cannot.
-    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 5))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 2))

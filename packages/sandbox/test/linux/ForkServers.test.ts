@@ -76,6 +76,19 @@ it.effect("where none starts, a session fails, and the next one tries again", ()
   })
 )
 
+it.effect("where the next one does not start, sessions go on in the old one, and it is tried again", () =>
+  Effect.gen(function* () {
+    const { breakIt, closed, mendIt, start } = make()
+    const servers = yield* ForkServers.make(start, 1)
+    yield* session(servers)
+    breakIt()
+    assert.strictEqual((yield* session(servers)).number, 1)
+    mendIt()
+    assert.strictEqual((yield* session(servers)).number, 2)
+    assert.deepStrictEqual(closed, [])
+  })
+)
+
 it.effect("all are gone when the scope closes", () =>
   Effect.gen(function* () {
     const { closed, start } = make()

@@ -4,16 +4,10 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { readFile, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import * as ForkServer from "../../src/linux/internal/ForkServer.ts"
 import * as Host from "../../src/linux/internal/Host.ts"
-import { hostRoot } from "../../src/linux/internal/OuterRoots.ts"
-import { outerArguments, outerCommand } from "../../src/linux/internal/OuterSandbox.ts"
-import * as PrivateFolder from "../../src/linux/internal/PrivateFolder.ts"
 import * as SelfTest from "../../src/linux/internal/SelfTest.ts"
-import { assemble, type Instruction, instructions, verdicts } from "../../src/linux/internal/SystemCallFilter.ts"
+import { type Instruction, verdicts } from "../../src/linux/internal/SystemCallFilter.ts"
+import { type ChangedLine, startChanged } from "../support/ChangedForkServer.ts"
 import { missing, sayWhatIsSkipped } from "../support/Linux.ts"
 
 /** A line of the programs, what it becomes, and the promise that it kept. */
@@ -143,6 +137,11 @@ const changes: ReadonlyArray<Change> = [
   }
 ]
 
+const linesOf = ({ also, becomes, file, line }: Change): ReadonlyArray<ChangedLine> => [
+  { file, line, becomes },
+  ...(also === undefined ? [] : [{ file, ...also }])
+]
+
 /** What the self-test says of a fork-server whose programs and filter are these. */
 const verdict = (
   change: Change | undefined,
@@ -150,34 +149,8 @@ const verdict = (
 ) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const user = yield* Host.chooseUser(undefined)
       const facts = yield* Host.facts
-      const bubblewrap = yield* Host.findBubblewrap(undefined)
-      const program = assemble(filter(instructions(yield* Host.architecture)))
-      const folder = yield* PrivateFolder.make(tmpdir(), program, user)
-      const replaceLine = (file: string, line: string, becomes: string) =>
-        Effect.promise(async () => {
-          const path = join(folder, "python", file)
-          const text = await readFile(path, "utf8")
-          assert.include(text, line)
-          await writeFile(
-            path,
-            text.replace(line, () => becomes)
-          )
-        })
-      yield* replaceLine(zygote, "packages = castellan_supervisor.warm()", "packages = []")
-      if (change !== undefined) {
-        const { also, becomes, file, line } = change
-        yield* replaceLine(file, line, becomes)
-        if (also !== undefined) yield* replaceLine(file, also.line, also.becomes)
-      }
-      const listen = yield* PrivateFolder.makeListenFolder(folder, user)
-      const { names, python, root } = yield* Effect.promise(() => hostRoot(folder, "/usr/bin/python3"))
-      const sandbox = { root, folder, listen, python, controlGroup: undefined }
-      const server = yield* ForkServer.start(
-        { bubblewrap, options: outerArguments(sandbox), command: outerCommand(sandbox), user },
-        join(listen, "socket")
-      )
+      const { folder, names, server } = yield* startChanged(change === undefined ? [] : linesOf(change), filter)
       const hidden = SelfTest.hiddenPaths(folder, names)
       const patience = change?.memoryPatience === undefined ? {} : { memoryPatience: change.memoryPatience }
       return yield* Effect.result(SelfTest.run({ server, controlGroups: undefined, facts, hidden, ...patience }))

@@ -10,6 +10,7 @@ import { randomBytes } from "node:crypto"
 import { connect, type Socket } from "node:net"
 import type { LinuxLimits } from "../LinuxLimits.ts"
 import { ForkServerHandle, type HandleOptions, type Ready } from "./ForkServerHandle.ts"
+import { within } from "./RealTime.ts"
 import { encodeRequest, type Program, Walls } from "./SessionRequest.ts"
 
 /** What a session is opened with. */
@@ -52,6 +53,9 @@ export const makeToken: Effect.Effect<string> = Effect.sync(() => randomBytes(16
 
 /** The bytes of the first line, at most: it is ours. */
 const longestLine = 16_384
+
+/** Real milliseconds: a session is open in some, and the machine may be busy. */
+const openLimit = 30_000
 
 const decodeWalls = Schema.decodeUnknownExit(Walls)
 
@@ -127,7 +131,9 @@ const openOn = Effect.fnUntraced(function* (
       channel.write(encodeRequest(opening), (error) => resume(Effect.succeed(!error)))
     })
   )
-  const said = yield* Effect.mapError(readLine(channel), (reason) => ({ step: "open a session", reason }))
+  const said = yield* within(readLine(channel), openLimit, () => Effect.fail("it did not answer in time")).pipe(
+    Effect.mapError((reason) => ({ step: "open a session", reason }))
+  )
   const walls = decodeWalls(said)
   if (Exit.isFailure(walls)) return yield* Effect.fail({ step: "open a session", reason: `it said ${said}` })
   if (!walls.value.walls) return yield* Effect.fail(walls.value)

@@ -43,16 +43,30 @@ export const make = Effect.fnUntraced(function* <E>(
     member.isRetired && member.alive === 0 ? Scope.close(member.scope, Exit.void) : Effect.void
 
   let current = yield* Effect.uninterruptible(startMember())
+  let isReplacing = false
+
+  const replaceBy = Effect.fnUntraced(function* (next: Member) {
+    const old = current
+    current = next
+    old.isRetired = true
+    yield* closeUnused(old)
+  })
+
+  /** Starts the next one while the present one still serves. Where that fails, the next session tries again. */
+  const prepareNext = Effect.suspend(() => {
+    isReplacing = true
+    return startMember().pipe(
+      Effect.flatMap(replaceBy),
+      Effect.catch((error) => Effect.logWarning("sandboxes go on in an old process", error)),
+      Effect.ensuring(Effect.sync(() => (isReplacing = false))),
+      Effect.forkIn(owner, { startImmediately: true })
+    )
+  })
 
   const take = turn.withPermit(
     Effect.gen(function* () {
-      if (!current.server.isRunning() || current.opened >= sessions) {
-        const next = yield* startMember()
-        const old = current
-        current = next
-        old.isRetired = true
-        yield* closeUnused(old)
-      }
+      if (!current.server.isRunning()) yield* Effect.flatMap(startMember(), replaceBy)
+      else if (current.opened >= sessions && !isReplacing) yield* prepareNext
       current.opened++
       current.alive++
       return current

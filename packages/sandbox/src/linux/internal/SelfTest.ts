@@ -18,6 +18,7 @@ import { LinuxPromise, LinuxUnavailable } from "../LinuxUnavailable.ts"
 import type { ControlGroups } from "./ControlGroups.ts"
 import { type ForkServer, makeToken, type OpenedSession, readLine } from "./ForkServer.ts"
 import { environment } from "./OuterSandbox.ts"
+import { within } from "./RealTime.ts"
 import { Breaches, type Program } from "./SessionRequest.ts"
 
 const mebibyte = 1024 * 1024
@@ -55,6 +56,8 @@ const broken = (promise: string, detail: string): LinuxUnavailable =>
 const patience = 30_000
 
 const isPromise = Schema.is(LinuxPromise)
+
+const tookForEver = (promise: LinuxPromise): LinuxUnavailable => broken(promise, "what was tried did not end")
 
 const decodeBreaches = Schema.decodeUnknownExit(Breaches)
 
@@ -137,25 +140,14 @@ const memory = Effect.fnUntraced(function* (subject: TestSubject) {
   yield* gone
 })
 
-const within = <A, R>(
-  milliseconds: number,
-  promise: LinuxPromise,
-  effect: Effect.Effect<A, LinuxUnavailable, R>
-): Effect.Effect<A, LinuxUnavailable, R> =>
-  Effect.raceFirst(
-    effect,
-    Effect.callback<never, LinuxUnavailable>((resume) => {
-      const timer = setTimeout(() => resume(broken(promise, "what was tried did not end")), milliseconds)
-      return Effect.sync(() => clearTimeout(timer))
-    })
-  )
-
 /** Passes, or fails with the first promise that was broken. */
 export const run = (subject: TestSubject): Effect.Effect<void, LinuxUnavailable> =>
   Effect.all(
     [
-      within(patience, "processes", Effect.scoped(walls(subject))),
-      within(subject.memoryPatience ?? patience, "memory", Effect.scoped(memory(subject)))
+      within(Effect.scoped(walls(subject)), patience, () => Effect.fail(tookForEver("processes"))),
+      within(Effect.scoped(memory(subject)), subject.memoryPatience ?? patience, () =>
+        Effect.fail(tookForEver("memory"))
+      )
     ],
     { concurrency: 2, discard: true }
   )
