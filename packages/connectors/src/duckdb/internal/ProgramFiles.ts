@@ -43,8 +43,9 @@ const engine = (): ReadonlyArray<string> => {
   return [home(library), home(bindings), ...platforms]
 }
 
-/** Absolute paths of everything that the program reads, those that hold others first. */
+/** Absolute paths of everything that the program reads, those that hold others first; none where there are no cages. */
 export const programFiles = (): ReadonlyArray<string> => {
+  if (process.platform !== "linux") return []
   const script = realpathSync(require.resolve("@castellan/connectors/duckdb/child"))
   const arrow = realpathSync(require.resolve("@uwdata/flechette"))
   const paths = new Set([
