@@ -18,24 +18,15 @@ import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
 import { UseCase } from "../audit/UseCase.ts"
 import { InvalidRequest } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
-import * as TextBytes from "../library/TextBytes.ts"
 import { Execution, ExecutionId, type ExecutionKind, type ExecutionSource, ExecutionStatus } from "./Execution.ts"
 import * as ExecutionOutput from "./ExecutionOutput.ts"
 import { end, ExecutionEvent } from "./ExecutionState.ts"
 import { ExecutionStore } from "./ExecutionStore.ts"
-import * as MediaType from "./MediaType.ts"
+import * as ProducedFiles from "./ProducedFiles.ts"
 import { type Dataframe, type ExecEvent, type ExecRequest, type SandboxSession } from "./SandboxRuntime.ts"
 import type { SandcastleId } from "./Sandcastle.ts"
 import { SandcastleLimits } from "./SandcastleLimits.ts"
-import * as SandboxPath from "./SandboxPath.ts"
 import * as SessionUse from "./SessionUse.ts"
-
-/** A file that an execution left. */
-export interface ProducedFile {
-  readonly name: string
-  readonly path: SandboxPath.SandboxPath
-  readonly mediaType: string
-}
 
 /** What came of a program in the session's Python. A program that failed is an answer, with its error. */
 export interface ExecuteAnswer {
@@ -44,7 +35,7 @@ export interface ExecuteAnswer {
   readonly output: ReadonlyArray<string>
   readonly error?: string
   readonly took: Duration.Duration
-  readonly files: ReadonlyArray<ProducedFile>
+  readonly files: ReadonlyArray<ProducedFiles.ProducedFile>
   readonly dataframes: ReadonlyArray<Dataframe>
   /** Whether the session's Python had to be started anew: its variables are gone. */
   readonly stateLost: boolean
@@ -226,44 +217,6 @@ export const make = Effect.gen(function* () {
     return yield* Ref.get(output)
   })
 
-  /** Something displayed, kept as a file of the session; or why there was no room for it. */
-  const keepOne = (session: SandboxSession, name: string, { body, mediaType }: ExecutionOutput.DisplayedBody) => {
-    const path = SandboxPath.SandboxPath.make(`${SandboxPath.outputs}/${name}`)
-    const file: ProducedFile = { name, path, mediaType }
-    return session.upload(path, typeof body === "string" ? TextBytes.encode(body) : body).pipe(
-      Effect.as(Result.succeed(file)),
-      // What the program put out is not lost with it.
-      Effect.catchIf(
-        ({ reason }) => reason === "exhausted",
-        ({ message }) => Effect.succeed(Result.fail(`[${mediaType} was displayed and could not be kept: ${message}]`))
-      )
-    )
-  }
-
-  /** What was displayed, kept as files of the session. */
-  const keepDisplayed = Effect.fnUntraced(function* (
-    session: SandboxSession,
-    execution: Execution,
-    output: ExecutionOutput.ExecutionOutput
-  ) {
-    const kept = yield* Effect.forEach(output.displayed, (shown, index) =>
-      keepOne(session, `${execution.id}-${index + 1}.${MediaType.extensionOf(shown.mediaType)}`, shown)
-    )
-    return {
-      files: kept.flatMap((one) => (Result.isSuccess(one) ? [one.success] : [])),
-      missing: kept.flatMap((one) => (Result.isFailure(one) ? [one.failure] : []))
-    }
-  })
-
-  const produced = (output: ExecutionOutput.ExecutionOutput): ReadonlyArray<ProducedFile> =>
-    [...new Set(ExecutionOutput.filesOf(output))].flatMap((text) => {
-      const path = SandboxPath.parse(text)
-      // What a session says of itself is checked: a path out of it is no file of it.
-      if (Result.isFailure(path)) return []
-      const name = text.slice(text.lastIndexOf("/") + 1)
-      return [{ name, path: path.success, mediaType: MediaType.ofName(name) }]
-    })
-
   const errorOf = (event: ExecutionEvent): { readonly error?: string } => {
     switch (event._tag) {
       case "Complete":
@@ -294,13 +247,13 @@ export const make = Effect.gen(function* () {
             request,
             ended
           )
-          const displayed = yield* keepDisplayed(session, execution, output)
+          const displayed = yield* ProducedFiles.keepDisplayed(session, execution, output)
           const answer: ExecuteAnswer = {
             executionId: execution.id,
             output: [...output.pieces.map(({ text }) => text), ...displayed.missing],
             ...errorOf(ExecutionOutput.endingOf(output)),
             took: DateTime.distance(began, yield* DateTime.now),
-            files: [...displayed.files, ...produced(output)],
+            files: [...displayed.files, ...ProducedFiles.madeBy(output)],
             dataframes: ExecutionOutput.dataframesOf(output),
             stateLost: output.stateLost
           }
