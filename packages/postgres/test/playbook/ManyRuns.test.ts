@@ -13,7 +13,7 @@ import { SqlClient } from "effect/sql/SqlClient"
 import * as Document from "../../src/database/Document.ts"
 import * as PostgresDatabase from "../../src/database/PostgresDatabase.ts"
 import * as PostgresPlaybookRunStore from "../../src/playbook/PostgresPlaybookRunStore.ts"
-import { nodesOf, plansOf } from "../support/Plans.ts"
+import { plansOf } from "../support/StatementPlans.ts"
 import { asSuperuser } from "../support/PostgresServer.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -49,17 +49,14 @@ for (const server of TestDatabase.servers()) {
             const store = yield* PlaybookRunStore
             const page = store.ofPlaybook(reader, playbook.id, { limit: 20, offset: 40 })
             assert.strictEqual((yield* page).totalCount, count)
-            const [plan, ...others] = yield* plansOf(page)
+            const [plan, ...others] = yield* plansOf("auto", page)
             assert.isDefined(plan)
             assert.deepStrictEqual(others, [], "one statement")
-            const scans = nodesOf(plan).filter((node) => node["Index Name"] !== undefined)
-            assert.deepStrictEqual(
-              scans
-                .map((node) => [node["Node Type"], node["Index Name"], node["Actual Rows"]])
-                .toSorted((a, b) => Number(a[2]) - Number(b[2])),
+            assert.sameDeepMembers(
+              plan.scans.filter(({ index }) => index !== undefined),
               [
-                ["Index Scan", "playbook_runs_newest", 60],
-                ["Index Only Scan", "playbook_runs_newest", count]
+                { kind: "Index Scan", index: "playbook_runs_newest", rows: 60 },
+                { kind: "Index Only Scan", index: "playbook_runs_newest", rows: count }
               ]
             )
           }).pipe(Effect.provide(PostgresPlaybookRunStore.layer.pipe(Layer.provideMerge(connections))))

@@ -15,7 +15,7 @@ import * as Document from "../../src/database/Document.ts"
 import * as PostgresDatabase from "../../src/database/PostgresDatabase.ts"
 import * as PostgresIdempotencyStore from "../../src/idempotency/PostgresIdempotencyStore.ts"
 import * as PostgresExecutionStore from "../../src/sandcastle/PostgresExecutionStore.ts"
-import { nodesOf, pagesOf, plansOf } from "../support/Plans.ts"
+import { plansOf } from "../support/StatementPlans.ts"
 import { asSuperuser } from "../support/PostgresServer.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -81,28 +81,24 @@ for (const server of TestDatabase.servers()) {
             assert.strictEqual(last.items.length, limit)
             assert.isUndefined(last.next)
             const plans = yield* Effect.forEach([count, count - limit, count / 2, limit * 2], (from) =>
-              plansOf(page(from))
+              plansOf("auto", page(from))
             )
             const costs = plans.map(([plan, ...others]) => {
               assert.isDefined(plan)
               assert.deepStrictEqual(others, [], "one statement")
-              const nodes = nodesOf(plan)
-              const scans = nodes.filter((node) => node["Node Type"].includes("Scan"))
-              assert.deepStrictEqual(
-                scans.map((node) => [node["Node Type"], node["Index Name"], node["Actual Rows"]]),
-                [["Index Scan", "executions_newest", limit + 1]]
-              )
-              assert.isFalse(nodes.some((node) => node["Node Type"].includes("Sort")))
-              return pagesOf(plan)
+              assert.deepStrictEqual(plan.scans, [{ kind: "Index Scan", index: "executions_newest", rows: limit + 1 }])
+              assert.isFalse(plan.steps.some((step) => step.includes("Sort")))
+              return plan.pages
             })
             assert.isAtMost(Math.max(...costs), Math.min(...costs) + 3, costs.join(", "))
-            const [purge] = yield* plansOf(store.purge(DateTime.subtract(until, { days: 1 }), 1000))
+            const [purge] = yield* plansOf("auto", store.purge(DateTime.subtract(until, { days: 1 }), 1000))
             assert.isDefined(purge)
-            assert.include(
-              nodesOf(purge).map((node) => node["Index Name"]),
-              "executions_oldest"
-            )
-            assert.isAtMost(pagesOf(purge), 10, "what is not old is not looked at")
+            assert.include(purge.indexes, "executions_oldest")
+            assert.isAtMost(purge.pages, 10, "what is not old is not looked at")
+            const [left] = yield* plansOf("auto", store.unfinished(until, 1000))
+            assert.isDefined(left)
+            assert.deepStrictEqual(left.indexes, ["executions_running"])
+            assert.isAtMost(left.pages, 3, "what has ended is not looked at")
           }).pipe(Effect.provide(PostgresExecutionStore.layer.pipe(Layer.provideMerge(connections))))
         }).pipe(Effect.scoped, Effect.provide(layerCrypto)),
       120_000

@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql/SqlClient"
 import { CurrentTransformer } from "effect/sql/Statement"
 
 /** Which of the plans of a prepared statement to look at. */
-export type PlanMode = "force_custom_plan" | "force_generic_plan"
+export type PlanMode = "auto" | "force_custom_plan" | "force_generic_plan"
 
 /** One step of a plan, as `EXPLAIN` tells it. */
 interface Step {
@@ -19,6 +19,8 @@ interface Step {
   readonly "Actual Loops": number
   readonly "Rows Removed by Filter"?: number | undefined
   readonly "Rows Removed by Index Recheck"?: number | undefined
+  readonly "Shared Hit Blocks": number
+  readonly "Shared Read Blocks": number
   readonly Plans?: ReadonlyArray<Step> | undefined
 }
 
@@ -29,6 +31,8 @@ const Step: Schema.Codec<Step> = Schema.Struct({
   "Actual Loops": Schema.Number,
   "Rows Removed by Filter": Schema.optional(Schema.Number),
   "Rows Removed by Index Recheck": Schema.optional(Schema.Number),
+  "Shared Hit Blocks": Schema.Number,
+  "Shared Read Blocks": Schema.Number,
   Plans: Schema.optional(Schema.Array(Schema.suspend(() => Step)))
 })
 
@@ -36,14 +40,25 @@ const decodePlan = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ "QUERY PLAN": Schema.Tuple([Schema.Struct({ Plan: Step })]) })])
 )
 
+/** A look through a table or an index. */
+export interface Scan {
+  readonly kind: string
+  readonly index: string | undefined
+  /** What it found, each time. */
+  readonly rows: number
+}
+
 /** What a statement's plan did. */
 export interface Plan {
   readonly statement: string
   /** The kinds of step: `Index Scan`, `Sort`, … */
   readonly steps: ReadonlyArray<string>
   readonly indexes: ReadonlyArray<string>
+  readonly scans: ReadonlyArray<Scan>
   /** Rows that were looked at in tables and indexes, those that were put aside among them. */
   readonly examined: number
+  /** Pages of the database that were looked at. */
+  readonly pages: number
 }
 
 const stepsOf = (step: Step): ReadonlyArray<Step> => [step, ...(step.Plans ?? []).flatMap(stepsOf)]
@@ -80,16 +95,21 @@ export const plansOf = Effect.fnUntraced(function* <A, E, R>(mode: PlanMode, eff
           const values = parameters.length === 0 ? "" : `(${parameters.map(literal).join(", ")})`
           yield* sql.unsafe(`PREPARE planned AS ${text}`).unprepared
           const found = yield* sql.unsafe(
-            `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT JSON) EXECUTE planned${values}`
+            `EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT JSON) EXECUTE planned${values}`
           ).unprepared
           yield* sql.unsafe("DEALLOCATE planned").unprepared
           const [row] = yield* decodePlan(found)
-          const steps = stepsOf(row["QUERY PLAN"][0].Plan)
+          const whole = row["QUERY PLAN"][0].Plan
+          const steps = stepsOf(whole)
           return {
             statement: text,
             steps: steps.map((step) => step["Node Type"]),
             indexes: steps.flatMap((step) => step["Index Name"] ?? []),
-            examined: steps.reduce((total, step) => total + examinedBy(step), 0)
+            scans: steps
+              .filter((step) => step["Node Type"].includes("Scan"))
+              .map((step) => ({ kind: step["Node Type"], index: step["Index Name"], rows: step["Actual Rows"] })),
+            examined: steps.reduce((total, step) => total + examinedBy(step), 0),
+            pages: whole["Shared Hit Blocks"] + whole["Shared Read Blocks"]
           } satisfies Plan
         })
       )
