@@ -54,6 +54,8 @@ export const argumentsOf = ({ memory, packages, program, readable }: DenoOptions
   "--no-config",
   "--no-lock",
   "--cached-only",
+  // Some hosts' modules may be imported unless it is said that none may.
+  "--deny-import",
   "--unstable-worker-options",
   `--v8-flags=--wasm-max-mem-pages=${Math.floor(memory / pageBytes)},--max-old-space-size=${javascriptMegabytes}`,
   `--allow-read=${readable.map((path) => path.replaceAll(",", ",,")).join(",")}`,

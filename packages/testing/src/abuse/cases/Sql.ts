@@ -65,7 +65,7 @@ print(castellan.sql("select 6 * 7 as answer"), "end")
         `awk 'BEGIN { system("touch ${marker}") }'`,
         `echo x | sed 's/x/touch ${marker.replaceAll("/", "\\/")}/e'`,
         `find / -maxdepth 1 -exec touch ${marker} \\;`,
-        `echo x > /dev/tcp/127.0.0.1/${host.port} && echo OPEN`,
+        `echo x > /dev/tcp/127.0.0.1/${host.port}`,
         `cat ${host.secretPath}`,
         `ln -s ${host.secretPath} outputs/link && cat outputs/link`,
         `echo x > ${marker}`,
