@@ -26,10 +26,11 @@ const withoutPackages: ChangedLine = {
   becomes: "packages = []"
 }
 
-/** Starts one; it ends with its scope. */
+/** Starts one, with a delegated control group or none; it ends with its scope. */
 export const startChanged = Effect.fnUntraced(function* (
   lines: ReadonlyArray<ChangedLine>,
-  filter: (program: ReadonlyArray<Instruction>) => ReadonlyArray<Instruction> = (program) => program
+  filter: (program: ReadonlyArray<Instruction>) => ReadonlyArray<Instruction> = (program) => program,
+  controlGroup?: string
 ) {
   const user = yield* Host.chooseUser(undefined)
   const bubblewrap = yield* Host.findBubblewrap(undefined)
@@ -48,7 +49,7 @@ export const startChanged = Effect.fnUntraced(function* (
   }
   const listen = yield* PrivateFolder.makeListenFolder(folder, user)
   const { names, python, root } = yield* Effect.promise(() => hostRoot(folder, "/usr/bin/python3"))
-  const sandbox = { root, folder, listen, python, controlGroup: undefined }
+  const sandbox = { root, folder, listen, python, controlGroup }
   const server = yield* ForkServer.start(
     { bubblewrap, options: outerArguments(sandbox), command: outerCommand(sandbox), user },
     join(listen, "socket")

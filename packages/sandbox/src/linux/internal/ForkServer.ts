@@ -136,7 +136,10 @@ const openOn = Effect.fnUntraced(function* (
   )
   const walls = decodeWalls(said)
   if (Exit.isFailure(walls)) return yield* Effect.fail({ step: "open a session", reason: `it said ${said}` })
-  if (!walls.value.walls) return yield* Effect.fail(walls.value)
+  if (!walls.value.walls) {
+    const { reason, step } = walls.value
+    return yield* Effect.fail({ step, reason })
+  }
   return {
     channel,
     gone,
