@@ -188,7 +188,9 @@ def _validity(missing: Any) -> tuple[int, bytes]:
 
 def _written(name: str, type: Type, values: Any, missing: Any) -> Written:
     nulls, validity = _validity(missing)
-    return Written(Field(name, type), len(missing), nulls, validity, [memoryview(numpy.ascontiguousarray(values)).cast("B")] if len(missing) else [b""])
+    # Memory without a byte cannot be seen as bytes.
+    data = memoryview(numpy.ascontiguousarray(values)).cast("B") if len(missing) > 0 else b""
+    return Written(Field(name, type), len(missing), nulls, validity, [data])
 
 
 def _column(name: str, series: Any, id: int) -> Written:

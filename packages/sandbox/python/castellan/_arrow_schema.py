@@ -129,7 +129,8 @@ def _message(kind: int, header: flatbuffer.Write, body: int) -> bytes:
 
 def schema_message(fields: list[Field]) -> bytes:
     """The first message of a stream."""
-    return _message(SCHEMA_MESSAGE, flatbuffer.table([(1, "o", flatbuffer.tables([_field(told) for told in fields]))]), 0)
+    told = flatbuffer.tables([_field(one) for one in fields])
+    return _message(SCHEMA_MESSAGE, flatbuffer.table([(1, "o", told)]), 0)
 
 
 def record_message(

@@ -99,8 +99,12 @@ class Dataframes:
             try:
                 shape = value.shape
                 before = self._seen.get(name)
-                same = before is not None and before.frame() is value and before.shape == shape and name not in written
-                if before is not None and same:
+                if (
+                    before is not None
+                    and before.frame() is value
+                    and before.shape == shape
+                    and name not in written
+                ):
                     seen[name] = before
                     continue
                 told = {"name": name, "rows": int(shape[0]), "columns": int(shape[1]), "memory": _memory(value)}

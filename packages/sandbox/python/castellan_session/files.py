@@ -77,7 +77,8 @@ class Files:
                 except NotADirectoryError:
                     if not make:
                         raise
-                    raise Failure("invalid", f"{names.told('/'.join(parts))}: a file or a link is where a folder has to be")
+                    at_path = names.told("/".join(parts))
+                    raise Failure("invalid", f"{at_path}: a file or a link is where a folder has to be")
                 os.close(at)
                 at = below
             return at
@@ -205,7 +206,9 @@ class Files:
                         told["kind"] = "other"
                     if told["kind"] == "directory":
                         if len(below) + len(parts) + 1 >= MAXIMUM_DEPTH:
-                            raise Failure("too_many_files", f"there are more than {MAXIMUM_DEPTH} folders within each other")
+                            raise Failure(
+                                "too_many_files", f"there are more than {MAXIMUM_DEPTH} folders within each other"
+                            )
                         pending.append([*below, entry.name])
                     batch.append(told)
                     if len(batch) >= BATCH:

@@ -10,7 +10,14 @@ import signal
 from typing import Callable, Protocol
 
 _COMMON = ("numpy", "pandas", "matplotlib", "scipy", "sklearn", "statsmodels", "seaborn", "PIL", "pyarrow", "polars")
-_WARM = ("numpy", "pandas", "matplotlib", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "PIL.Image", "castellan._arrow_pandas")
+_WARM = (
+    "numpy",
+    "pandas",
+    "matplotlib.pyplot",
+    "matplotlib.backends.backend_agg",
+    "PIL.Image",
+    "castellan._arrow_pandas",
+)
 _ABOVE = 16
 """Above every number that a fork's descriptors get."""
 

@@ -1,4 +1,5 @@
-"""Frames: one line of JSON in UTF-8 and, where the line has `bytes`, that many raw bytes after it. No input or output."""
+"""Frames: one line of JSON in UTF-8 and, where the line has `bytes`, that many raw bytes after it. Nothing here reads or
+writes."""
 
 import json
 from typing import Any, Callable, Protocol

@@ -44,7 +44,9 @@ class _Deferred:
     def __enter__(self) -> None:
         self._interrupts.depth += 1
 
-    def __exit__(self, kind: type[BaseException] | None, _error: BaseException | None, _at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _at: TracebackType | None
+    ) -> None:
         interrupts = self._interrupts
         interrupts.depth -= 1
         if interrupts.depth == 0 and interrupts.held:

@@ -151,7 +151,7 @@ class SessionHost:
             self._receive("taken", 0)
 
     def query(self, statement: str, tables: list[tuple[str, list[Piece]]]) -> bytes:
-        """Asks the host for SQL over tables, each an Arrow IPC stream in pieces; answers one. Raises what went wrong."""
+        """Asks the host for SQL over tables, each an Arrow IPC stream in pieces; answers such a stream."""
         token = self.token
         if token == "":
             raise RuntimeError("SQL can be asked for while an execution runs")

@@ -23,6 +23,7 @@ import * as SessionExecutions from "./SessionExecutions.ts"
 import { failure } from "./SessionFailure.ts"
 import * as SessionFiles from "./SessionFiles.ts"
 import * as SessionLink from "./SessionLink.ts"
+import { joined } from "./Joined.ts"
 import { SessionLimits } from "./SessionLimits.ts"
 import type { SandboxTier } from "./SandboxProcess.ts"
 
@@ -30,12 +31,21 @@ import type { SandboxTier } from "./SandboxProcess.ts"
 const variable =
   /^(?!(?:False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)$)[A-Za-z_][A-Za-z0-9_]{0,127}$/u
 
+/** A session with what the port does not have. */
+export interface KernelSession extends SandboxSession {
+  /**
+   * A dataframe of the session as an Arrow IPC stream, which nobody vetted: `ArrowTable.decode` reads it within bounds.
+   * Fails as `not_found` where the session has none of that name.
+   */
+  readonly exportDataframe: (name: string) => Effect.Effect<Uint8Array, SandboxError>
+}
+
 /** Opens a session of a tier; it ends with its scope. `executor` answers the SQL of its programs. */
 export const open: (
   tier: SandboxTier,
   spec: SandboxSpec,
   executor?: SqlExecutor["Service"]
-) => Effect.Effect<SandboxSession, SandboxError, Scope.Scope> = Effect.fnUntraced(function* (tier, spec, executor) {
+) => Effect.Effect<KernelSession, SandboxError, Scope.Scope> = Effect.fnUntraced(function* (tier, spec, executor) {
   const lacks = lacking(tier.capabilities, spec.require ?? {})
   if (lacks.length > 0) return yield* failure("unavailable", `the sandbox lacks ${lacks.join(", ")}`)
   const link = yield* SessionLink.open(tier, spec)
@@ -57,11 +67,19 @@ export const open: (
     return done.dataframe === undefined ? { name, rows, columns } : dataframeOf(done.dataframe)
   })
 
-  const session: SandboxSession = {
+  const limits = yield* SessionLimits
+
+  const exportDataframe = (name: string) =>
+    turn
+      .withPermits(1)(link.ask({ op: "export", name }, undefined, { bytes: limits.tableBytes, interpreter: true }))
+      .pipe(Effect.map(({ data }) => joined(data)))
+
+  const session: KernelSession = {
     resumed: link.resumed,
     ...executions,
     ...files,
     bindDataframe,
+    exportDataframe,
     usage: Effect.gen(function* () {
       const { done } = yield* link.ask({ op: "usage" })
       const memoryBytes = (yield* link.memoryBytes) ?? done.memory

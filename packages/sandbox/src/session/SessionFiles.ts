@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as CommandFrame from "../protocol/CommandFrame.ts"
 import { maximumLine } from "../protocol/Command.ts"
 import { editsOf, isHeld } from "./LibraryEdits.ts"
+import { joined } from "./Joined.ts"
 import type { SessionLink } from "./SessionLink.ts"
 import { SessionLimits } from "./SessionLimits.ts"
 
@@ -15,17 +16,6 @@ export type SessionFiles = Pick<SandboxSession, "diff" | "download" | "list" | "
 
 /** Entries of one folder that are listed. */
 const maximumListed = 10_000
-
-/** A copy: what came is a part of larger buffers. */
-const whole = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
-}
 
 /** How many of the files fit into the line of one command: the first ones. */
 const fitting = (files: ReadonlyArray<LibraryFile>): number => {
@@ -63,7 +53,7 @@ export const make: (link: SessionLink) => Effect.Effect<SessionFiles> = Effect.f
     Effect.asVoid(link.ask({ op: "put", path, bytes: content.length }, content))
 
   const get = (path: string, bytes: number) =>
-    Effect.map(link.ask({ op: "get", path }, undefined, { bytes }), ({ data }) => whole(data))
+    Effect.map(link.ask({ op: "get", path }, undefined, { bytes }), ({ data }) => joined(data))
 
   const mountLibrary = Effect.fnUntraced(function* (all: ReadonlyArray<LibraryFile>) {
     const files = all.filter(isHeld)

@@ -12,6 +12,7 @@ import {
   type SandboxSession
 } from "@castellan/core/sandcastle/SandboxRuntime"
 import { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
+import * as ArrowTable from "@castellan/sandbox/session/ArrowTable"
 import * as KernelSession from "@castellan/sandbox/session/KernelSession"
 import type { SqlExecutor, SqlTable } from "@castellan/sandbox/sql/SqlExecutor"
 import { assert, describe, it } from "@effect/vitest"
@@ -575,6 +576,61 @@ describe.skipIf(!PlainPython.isAvailable || !has("pandas"))("dataframes", { time
         "['int64', 'float64', 'float64', 'object', 'object', 'datetime64[ns]', 'datetime64[ns, UTC]', 'datetime64[ns]', 'object', 'object', 'object'] ['id', 'share', 'price', 'exact', 'flag', 'day', 'moment', 'local', 'name', 'name_1', 'at']\n"
       )
       assert.isUndefined(errorOf(events), JSON.stringify(errorOf(events)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("go out as they came in", () =>
+    Effect.gen(function* () {
+      const session = yield* opened()
+      yield* session.bindDataframe("t", table)
+      const stream = yield* session.exportDataframe("t")
+      const found = Result.getOrThrow(ArrowTable.decode(stream, { rows: 2, columns: 100 }))
+      assert.deepStrictEqual(
+        found.columns.map(({ type }) => type),
+        [
+          "integer",
+          "number",
+          "number",
+          "decimal",
+          "boolean",
+          "timestamp",
+          "timestamp",
+          "timestamp",
+          "text",
+          "text",
+          "text"
+        ]
+      )
+      assert.deepStrictEqual(found.rows, [
+        [
+          Number.MAX_SAFE_INTEGER,
+          0.1,
+          12.3,
+          "12345678901234567.89",
+          true,
+          "2024-02-29T00:00:00",
+          "2024-01-01T12:00:00.123456Z",
+          "2024-01-01T12:00:00",
+          "é🏰",
+          "[1]",
+          "12:00:00"
+        ],
+        [
+          -4_294_967_297,
+          null,
+          -0.05,
+          "0.01",
+          false,
+          "1969-12-31T00:00:00",
+          "2024-01-01T10:00:00Z",
+          "1969-12-31T23:59:59.5",
+          "",
+          "{}",
+          null
+        ]
+      ])
+      assert.isTrue(found.truncated)
+      assert.strictEqual((yield* Effect.flip(session.exportDataframe("nothing"))).reason, "not_found")
     }).pipe(Effect.scoped)
   )
 
