@@ -34,8 +34,8 @@ const variable =
 /** A session with what the port does not have. */
 export interface KernelSession extends SandboxSession {
   /**
-   * A dataframe of the session as an Arrow IPC stream, which nobody vetted: `ArrowTable.decode` reads it within bounds.
-   * Fails as `not_found` where the session has none of that name.
+   * A dataframe of the session as an Arrow IPC stream, which nobody vetted: not to be decoded in the host's process,
+   * where a hostile one takes all memory, but by the `SqlExecutor`'s. Fails as `not_found` where there is none.
    */
   readonly exportDataframe: (name: string) => Effect.Effect<Uint8Array, SandboxError>
 }

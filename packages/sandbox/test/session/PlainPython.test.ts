@@ -12,7 +12,6 @@ import {
   type SandboxSession
 } from "@castellan/core/sandcastle/SandboxRuntime"
 import { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
-import * as ArrowTable from "@castellan/sandbox/session/ArrowTable"
 import * as KernelSession from "@castellan/sandbox/session/KernelSession"
 import type { SqlExecutor, SqlTable } from "@castellan/sandbox/sql/SqlExecutor"
 import { assert, describe, it } from "@effect/vitest"
@@ -27,6 +26,7 @@ import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
+import * as ArrowTable from "../support/ArrowTable.ts"
 import * as PlainPython from "../support/PlainPython.ts"
 
 const spec = {

@@ -1,6 +1,6 @@
 /**
- * Tables of Arrow IPC streams that come out of a session. A stream is hostile: it is bounded before anything of it is
- * believed, and a cell that is not what its column says makes it no table.
+ * Tables of Arrow IPC streams, for tests of streams that they made themselves. No host may read a stream of a sandbox
+ * so: one that was tampered with had this decoder take gigabytes. Streams of sandboxes go to the SQL executor's process.
  */
 import type { Column, ColumnType, ResultTable, Value } from "@castellan/core/connector/ResultTable"
 import { type DataType, tableFromIPC, Type } from "@uwdata/flechette"
