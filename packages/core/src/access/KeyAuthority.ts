@@ -29,6 +29,7 @@ const ancestry = (
   { ancestors, key }: KeyFacts,
   now: DateTime.Utc
 ): ReadonlyArray<EffectiveRoles.Holding> | undefined => {
+  if (key.ancestors.length === 0) return []
   const byId = new Map(ancestors.map((ancestor) => [ancestor.key.id, ancestor]))
   const holdings: Array<EffectiveRoles.Holding> = []
   for (const id of key.ancestors) {

@@ -35,9 +35,12 @@ const checksum = (bytes: Uint8Array): number => {
   return (crc ^ 0xffffffff) >>> 0
 }
 
+/** The place of each byte of the checksum, with what it is shifted by: the highest one comes first. */
+const places = [24, 16, 8, 0].map((shift, index) => [randomLength + index, shift] as const)
+
 /** The checksum that a value ends with. */
-const ending = (bytes: Uint8Array): DataView =>
-  new DataView(bytes.buffer, bytes.byteOffset + randomLength, checksumLength)
+const ending = (bytes: Uint8Array): number =>
+  places.reduce((sum, [place, shift]) => sum | ((bytes[place] ?? 0) << shift), 0) >>> 0
 
 /** A new value from the secure random source of the context. */
 export const generate: Effect.Effect<ApiKeySecret, never, SecureRandom.SecureRandom> = Effect.gen(function* () {
@@ -45,7 +48,8 @@ export const generate: Effect.Effect<ApiKeySecret, never, SecureRandom.SecureRan
   const bytes = yield* random.randomBytes(randomLength)
   const value = new Uint8Array(randomLength + checksumLength)
   value.set(bytes)
-  ending(value).setUint32(0, checksum(value))
+  const sum = checksum(value)
+  for (const [place, shift] of places) value[place] = sum >>> shift
   return Redacted.make(Base64.encode(value))
 })
 
@@ -60,5 +64,5 @@ export const isWellFormed = (value: string): boolean => {
   const bytes = decoded.success
   // Shorter where line breaks or padding, which are never issued, took the place of characters.
   if (bytes.length !== randomLength + checksumLength) return false
-  return ending(bytes).getUint32(0) === checksum(bytes)
+  return ending(bytes) === checksum(bytes)
 }

@@ -22,6 +22,7 @@ import type { ModelNumber } from "../model/Model.ts"
 import { ModelStore } from "../model/ModelStore.ts"
 import { ScimGroupMappingStore } from "../scim/ScimGroupMappingStore.ts"
 import type { Permission } from "./Permission.ts"
+import { traced } from "../trace/Traced.ts"
 import { Role, RoleId, RoleOrigin } from "./Role.ts"
 import * as RolePatch from "./RolePatch.ts"
 import * as RolePolicy from "./RolePolicy.ts"
@@ -79,10 +80,14 @@ export const layer: Layer.Layer<
     const useCase = yield* UseCase
     const random = yield* SecureRandom.SecureRandom
 
-    const load = Effect.fnUntraced(function* (principal: Principal, id: RoleId) {
-      const role = yield* store.get(principal.organizationId, id)
-      return Option.isNone(role) ? yield* new NotFound({ message: "role not found" }) : role.value
-    })
+    const load = (principal: Principal, id: RoleId): Effect.Effect<Role, NotFound> =>
+      Effect.flatMap(
+        store.get(principal.organizationId, id),
+        Option.match({
+          onNone: () => Effect.fail(new NotFound({ message: "role not found" })),
+          onSome: (role) => Effect.succeed(role)
+        })
+      )
 
     const requireFreeName = Effect.fnUntraced(function* (principal: Principal, name: string) {
       const roles = yield* store.list(principal.organizationId)
@@ -122,18 +127,14 @@ export const layer: Layer.Layer<
             return yield* store.list(principal.organizationId)
           })
         )
-        .pipe(Effect.withSpan("Roles.list")),
+        .pipe(traced("Roles.list")),
 
-      get: Effect.fn("Roles.get")(function* (id) {
-        return yield* useCase.read(
-          { action: "read", target: { type: "role", id } },
-          Effect.fnUntraced(function* (principal) {
-            const role = yield* load(principal, id)
-            yield* enforce(RolePolicy.read(principal))
-            return role
-          })
-        )
-      }),
+      get: (id) =>
+        useCase
+          .read({ action: "read", target: { type: "role", id } }, (principal) =>
+            Effect.tap(load(principal, id), () => enforce(RolePolicy.read(principal)))
+          )
+          .pipe(traced("Roles.get")),
 
       create: Effect.fn("Roles.create")(function* (draft) {
         const name = yield* Effect.fromResult(RolePatch.nameOf(draft.name))

@@ -7,7 +7,7 @@
 import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
 import { RequestOrigin } from "@castellan/core/audit/RequestOrigin"
 import type { RateLimitExceeded, Unauthenticated } from "@castellan/core/error/Failure"
-import { RateLimits } from "@castellan/core/ratelimit/RateLimits"
+import { RateLimits, type RateLimitStanding } from "@castellan/core/ratelimit/RateLimits"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpRouter from "effect/http/HttpRouter"
@@ -53,20 +53,29 @@ export const layer: Layer.Layer<Admission, never, Idempotency | RateLimits> = La
       if (address !== undefined && hasCredentials(request)) yield* failures.count(address)
     })
 
-    const countRequest = Effect.fnUntraced(function* (principal: Principal) {
-      const standing = yield* rateLimits.count(principal.organizationId)
-      Object.assign((yield* CurrentExchange).headers, fieldsOf(standing))
-      if (standing.exceeded !== undefined) return yield* standing.exceeded
-    })
+    /** Carries out an operation that is within the limit, as the principal. */
+    const within = <E, R>(
+      { exceeded, ...standing }: RateLimitStanding,
+      principal: Principal,
+      operation: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+    ): Effect.Effect<
+      HttpServerResponse.HttpServerResponse,
+      E | RateLimitExceeded,
+      Exclude<R, CurrentPrincipal> | HttpRouter.Provided
+    > =>
+      Effect.flatMap(CurrentExchange, ({ headers }) => {
+        Object.assign(headers, fieldsOf(standing))
+        const admitted = Effect.provideService(idempotency.once(principal, operation), CurrentPrincipal, principal)
+        return exceeded === undefined ? admitted : Effect.andThen(exceeded, admitted)
+      })
 
     return Admission.of({
       admit: (authentication, operation) =>
         Effect.flatMap(
           Effect.tapError(authentication, () => countFailure),
           (principal) =>
-            Effect.andThen(
-              countRequest(principal),
-              Effect.provideService(idempotency.once(principal, operation), CurrentPrincipal, principal)
+            Effect.flatMap(rateLimits.count(principal.organizationId), (standing) =>
+              within(standing, principal, operation)
             )
         )
     })

@@ -14,6 +14,8 @@ import * as Option from "effect/Option"
 /** An address without its port and brackets, and an IPv4 one as such; nothing for what is no address. */
 const plain = (written: string): string | undefined => {
   const text = written.trim()
+  // As most of them are, they are not taken apart.
+  if (isIP(text) === 4) return text
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
   const address = bare.replace(/^::ffff:(?=[\d.]+$)/i, "")
   return isIP(address) === 0 ? undefined : address

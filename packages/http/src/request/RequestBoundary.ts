@@ -72,15 +72,13 @@ const optionsOf = (
 /** The response as it leaves: with the headers of the exchange, and an envelope if it is an error that has none. */
 const complete = (
   response: HttpServerResponse.HttpServerResponse,
-  headers: Readonly<Record<string, string>>
+  { headers }: Exchange
 ): HttpServerResponse.HttpServerResponse => {
   const isJson = response.headers["content-type"] === "application/json"
   const answer = response.status < 400 || isJson ? response : ErrorResponse.ofStatus(response.status)
-  return HttpServerResponse.setHeaders(answer, {
-    "x-content-type-options": "nosniff",
-    "cache-control": answer.headers["cache-control"] ?? "no-store",
-    ...headers
-  })
+  headers["x-content-type-options"] = "nosniff"
+  headers["cache-control"] ??= answer.headers["cache-control"] ?? "no-store"
+  return HttpServerResponse.setHeaders(answer, headers)
 }
 
 /** No operation takes the request. */
@@ -95,18 +93,13 @@ export const make = (routes: RouteTable<Operation>, options: BoundaryOptions): H
     const request = Context.get(surroundings, HttpServerRequest.HttpServerRequest)
     const requestId = RequestId.of(request.headers[RequestId.header])
     const exchange = new Exchange()
+    Object.assign(exchange.headers, options.cors.headersOf(request))
+    exchange.headers[RequestId.header] = requestId
     const found = request.method === "OPTIONS" ? undefined : routes.find(request.method, request.url)
     const challenge = found === undefined ? challengeOf(request.url) : found.handler.challenge
 
     const completed = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
-      ConnectErrors.inTerms(
-        complete(response, {
-          ...exchange.headers,
-          ...options.cors.headersOf(request),
-          [RequestId.header]: requestId
-        }),
-        challenge
-      )
+      ConnectErrors.inTerms(complete(response, exchange), challenge)
 
     if (found === undefined) {
       return Effect.succeed(

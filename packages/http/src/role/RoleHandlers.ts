@@ -4,11 +4,15 @@
  * Source: api-v2.md "Roles"; decisions.md §3 ("Role and member administration").
  */
 import { Api } from "@castellan/api/Api"
-import { ofPermissions, ofRole, ofRoles, toRolePatch } from "@castellan/api/role/RoleWire"
+import { ofPermissions, ofRole, ofRoles, RoleWire, toRolePatch } from "@castellan/api/role/RoleWire"
 import { Roles } from "@castellan/core/role/Roles"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as RememberedAnswer from "../answer/RememberedAnswer.ts"
 import { declared } from "../request/DeclaredFailures.ts"
+
+/** The answer with a role. */
+const answerOf = RememberedAnswer.make(RoleWire, ofRole)
 
 /** The operations of roles. */
 export const layer = HttpApiBuilder.group(
@@ -27,12 +31,7 @@ export const layer = HttpApiBuilder.group(
         declared("InvalidRequest", "PermissionDenied", "Conflict")
       ),
 
-      get: Effect.fnUntraced(
-        function* ({ params }) {
-          return ofRole(yield* roles.get(params.id))
-        },
-        declared("PermissionDenied", "NotFound")
-      ),
+      get: ({ params }) => Effect.map(roles.get(params.id), answerOf).pipe(declared("PermissionDenied", "NotFound")),
 
       update: Effect.fnUntraced(
         function* ({ params, payload }) {
