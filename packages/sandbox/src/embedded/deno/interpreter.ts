@@ -200,6 +200,19 @@ const over = (cause: unknown): void => {
   tell({ kind: "over", exitCode: typeof status === "number" ? status & 0xff : 70 })
 }
 
+/**
+ * A thread that ends tells nobody, and its program would be waited for until its time is over. Whoever reaches Deno's
+ * own way out all the same hangs in its own session.
+ */
+const leave = (code: unknown): void => {
+  tell({ kind: "over", exitCode: typeof code === "number" ? code & 0xff : 0 })
+  // Nothing runs on until the process is gone.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+}
+Reflect.set(Deno, "exit", leave)
+Reflect.set(globalThis, "close", leave)
+Reflect.set(Reflect.get(globalThis, "process"), "exit", leave)
+
 // A program of the user's may leave promises that fail behind; that is nobody's end.
 addEventListener("unhandledrejection", (event) => event.preventDefault())
 

@@ -71,7 +71,7 @@ export const make: (options: EmbeddedOptions) => Effect.Effect<SandboxTier, Embe
     )
     const interpreter = { installation, bounds, packages, snapshot }
     yield* Children.interpreter(interpreter).pipe(
-      Effect.flatMap(SelfTest.run),
+      Effect.flatMap((child) => SelfTest.run(child, join(installation.pyodide, "pyodide.mjs"))),
       Effect.catchTag("ChildEnded", (ended) =>
         Effect.fail(notWorking("the self-test did not end", "interpreter")(ended))
       ),

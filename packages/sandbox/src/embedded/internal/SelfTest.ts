@@ -11,9 +11,10 @@ import type { DenoChild, Told } from "./DenoChild.ts"
 
 /**
  * Ways out of Pyodide and of Deno, each by a name. One that throws, as it has to, was held; the names of the others are
- * answered. Nothing here needs a network: what is not permitted fails before it is tried.
+ * answered. Nothing here needs a network: what is not permitted fails before it is tried. `readable` is the path of a file
+ * that the process could read while it started.
  */
-const attempts = `(async () => {
+const attempts = (readable: string): string => `(async () => {
   const held = (error) => error !== undefined
   const node = (name) => process.getBuiltinModule(name)
   const granted = (name) => { if (Deno.permissions.requestSync({ name }).state !== "granted") throw new Error(name) }
@@ -28,7 +29,7 @@ const attempts = `(async () => {
     "read a folder": () => Deno.readDirSync("/"),
     "read a file": () => Deno.readTextFileSync("/etc/hosts"),
     "read through Node": () => node("node:fs").readdirSync("/"),
-    "read its own files": () => Deno.readTextFileSync(new URL(Deno.mainModule)),
+    "read its own files": () => Deno.readFileSync(${JSON.stringify(readable)}),
     "write a file": () => Deno.writeTextFileSync("/tmp/castellan-self-test", ""),
     "write through Node": () => node("node:fs").writeFileSync("/tmp/castellan-self-test", ""),
     "write through SQLite": () => new (node("node:sqlite").DatabaseSync)("/tmp/castellan-self-test"),
@@ -60,16 +61,18 @@ const attempts = `(async () => {
   return JSON.stringify(open)
 })()`
 
-const program = `from pyodide.code import run_js
-print(await run_js(${JSON.stringify(attempts)}))
+const program = (readable: string): string => `from pyodide.code import run_js
+print(await run_js(${JSON.stringify(attempts(readable))}))
 `
 
 const Open = Schema.fromJsonString(Schema.Array(Schema.String))
 const readOpen = Schema.decodeUnknownEffect(Open)
 
-/** Runs the self-test in an interpreter, which is of no use afterwards. */
-export const run: (child: DenoChild) => Effect.Effect<void, ChildEnded | EmbeddedUnavailable> = Effect.fnUntraced(
-  function* (child) {
+/**
+ * Runs the self-test in an interpreter, which is of no use afterwards. `readable` is a file that it was made of.
+ */
+export const run: (child: DenoChild, readable: string) => Effect.Effect<void, ChildEnded | EmbeddedUnavailable> =
+  Effect.fnUntraced(function* (child, readable) {
     const nonce = randomBytes(16).toString("hex")
     const said: Array<string> = []
     const take = ({ head, payload }: Told) =>
@@ -80,7 +83,7 @@ export const run: (child: DenoChild) => Effect.Effect<void, ChildEnded | Embedde
         return head.event === "finished" ? ("last" as const) : ("more" as const)
       })
     const order = { op: "execute", id: 1, nonce, within: "session", environment: {}, outputBytes: 65_536 } as const
-    yield* child.ask(order, new TextEncoder().encode(program), { id: 1, nonce, take })
+    yield* child.ask(order, new TextEncoder().encode(program(readable)), { id: 1, nonce, take })
     const open = yield* readOpen(said.join("")).pipe(
       Effect.mapError(
         () =>
@@ -98,5 +101,4 @@ export const run: (child: DenoChild) => Effect.Effect<void, ChildEnded | Embedde
         remedy: "use the version of Deno that this package names; if it is that one, report this as a vulnerability"
       })
     }
-  }
-)
+  })
