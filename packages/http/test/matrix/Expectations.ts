@@ -11,7 +11,7 @@ import { SessionTokens } from "@castellan/core/session/SessionTokens"
 import * as Uuid from "@castellan/core/identifier/Uuid"
 import { DateTime, Effect, Redacted } from "effect"
 import type { Operation } from "./Operations.ts"
-import { denied, notFound, type Refusal, type Rule } from "./Rules.ts"
+import { denied, notFound, type Refusal, type Rule } from "./Rule.ts"
 import type { Authority, World } from "./World.ts"
 
 /** What a caller is answered with. */

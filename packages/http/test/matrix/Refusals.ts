@@ -5,7 +5,7 @@ import type { OrganizationId } from "@castellan/core/organization/Organization"
 import { Effect } from "effect"
 import type { Operation } from "./Operations.ts"
 import type { MatrixRequest } from "./Requests.ts"
-import type { Refusal } from "./Rules.ts"
+import type { Refusal } from "./Rule.ts"
 import * as Served from "./Served.ts"
 import { Witness } from "./Witness.ts"
 

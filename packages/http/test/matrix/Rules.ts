@@ -7,142 +7,32 @@
  *
  * Source: decisions.md §1 ("Order of checks"), §3, §4 to §9; docs/decisions.md 9, 19, 23, 29 to 32, 38, 45, 56.
  */
-import type * as Permission from "@castellan/core/role/Permission"
-
-/** A refusal, as an envelope says it. */
-export interface Refusal {
-  readonly code: "unauthenticated" | "permission_denied" | "not_found" | "invalid_request"
-  readonly message: string | RegExp
-}
-
-/** Something that a caller must hold: one of these, whichever; `admin` is the system role. */
-export interface Need {
-  readonly anyOf: ReadonlyArray<Permission.Permission | "admin">
-  /** What is said to whoever has none of them. */
-  readonly otherwise: Refusal
-}
-
-/** What an operation is about. */
-export type Subject =
-  /** Nothing that is there: a list, or something that will be. */
-  | { readonly _tag: "Nothing" }
-  /** What every member may know of: a role, a member, a key. Another organization's is not there. */
-  | { readonly _tag: "Administered"; readonly thing: string }
-  /** An object that carries access, and how far one must reach into it. */
-  | { readonly _tag: "Carrier"; readonly thing: Carrier; readonly reach: Reach; readonly hiddenAs: string }
-  /** A sandcastle: its maker's alone. */
-  | { readonly _tag: "Sandcastle" }
-  /** A change: its author's, the owners' of its paths, and the administrators'. */
-  | { readonly _tag: "Change" }
-
-type Carrier = "chat" | "playbook" | "agent" | "connector" | "app"
-type Reach = "viewer" | "editor" | "owner"
-
-/** Who calls, where a rule differs from its class. */
-export type Exception = "restricted" | "stranger" | "administrator" | "foreign" | "powerless"
-
-/** What the contract asks of the callers of an operation. */
-export interface Rule {
-  readonly about: Subject
-  /** In the order in which they are asked for. */
-  readonly needs: ReadonlyArray<Need>
-  /** What differs from what the class says, with the reason; `served` where the caller is not refused. */
-  readonly except: { readonly [Caller in Exception]?: Refusal | "served" }
-  /**
-   * Whether holding exactly what it needs is not enough to be served: it hands on roles or permissions, which must be
-   * held as well. The proper caller then is an administrator, or holds everything.
-   */
-  readonly proper: "exact" | "everything" | "admin"
-  /** Whether it hands authority on, so that it rests on what the member holds now, not on an old session. */
-  readonly handsOn: boolean
-}
-
-/** Refuses for want of a permission. */
-export const denied = (message: string | RegExp): Refusal => ({ code: "permission_denied", message })
-
-/** Says that there is no such thing. */
-export const notFound = (thing: string): Refusal => ({ code: "not_found", message: `${thing} not found` })
-
-const needs = (permission: Permission.Permission): Need => ({
-  anyOf: [permission],
-  otherwise: denied(`permission denied: ${permission} is required`)
-})
-
-const adminRequired = denied("admin role required")
-
-/** Administration, which only `admin` holds at first. */
-const administers = (permission: "role:write" | "member:write"): Need => ({
-  anyOf: [permission],
-  otherwise: adminRequired
-})
-
-/** Sight of roles and members: of those who administer them, or read all of the organization. */
-const oversees = (permission: "role:write" | "member:write"): Need => ({
-  anyOf: ["organization:read", permission],
-  otherwise: adminRequired
-})
-
-const admin: Need = { anyOf: ["admin"], otherwise: adminRequired }
-
-/** A connector that is named, and cannot be queried, is refused like an unknown one. */
-const noConnector = denied(/connector 4711 is not available to you/)
-const queries: Need = { anyOf: ["connector:query"], otherwise: noConnector }
-
-/** An agent is hidden from whoever lacks a connector that it uses. */
-const seesAgent: Need = { anyOf: ["connector:query"], otherwise: notFound("agent") }
-const seesTrigger: Need = { anyOf: ["connector:query"], otherwise: notFound("trigger") }
-
-interface More {
-  readonly except?: Rule["except"]
-  readonly proper?: Rule["proper"]
-  readonly handsOn?: boolean
-}
-
-const rule = (about: Subject, needed: ReadonlyArray<Need>, more: More): Rule => ({
-  about,
-  needs: needed,
-  except: more.except ?? {},
-  proper: more.proper ?? "exact",
-  handsOn: more.handsOn ?? false
-})
-
-const nothing = (needed: ReadonlyArray<Need>, more: More = {}): Rule => rule({ _tag: "Nothing" }, needed, more)
-
-const administered = (thing: string, needed: ReadonlyArray<Need>, more: More = {}): Rule =>
-  rule({ _tag: "Administered", thing }, needed, more)
-
-const carrier =
-  (thing: Carrier, ...before: ReadonlyArray<Need>) =>
-  (reach: Reach, permission: Permission.Permission, more: More = {}): Rule =>
-    rule({ _tag: "Carrier", thing, reach, hiddenAs: thing }, [...before, needs(permission)], more)
-
-const chat = carrier("chat")
-const playbook = carrier("playbook")
-const agent = carrier("agent", seesAgent)
-const connector = carrier("connector")
-const app = carrier("app")
-
-const sandcastle = (needed: ReadonlyArray<Need>, more: More = {}): Rule => rule({ _tag: "Sandcastle" }, needed, more)
-const inSandcastle = sandcastle([needs("sandcastle:execute")])
-const ofSandcastle = sandcastle([needs("sandcastle:read")])
-
-const change = (permission: Permission.Permission, more: More = {}): Rule =>
-  rule({ _tag: "Change" }, [needs(permission)], more)
-
-const getApp = app("viewer", "app:read")
-
-/** A connector that is named is the maker's: others, and the maker's restricted key, cannot query it. */
-const namesConnector: Rule["except"] = {
-  restricted: noConnector,
-  stranger: noConnector,
-  administrator: noConnector,
-  foreign: noConnector
-}
-
-const asks = nothing([needs("chat:write"), queries], { except: namesConnector })
-
-/** A role that is named and is another organization's is none. */
-const noSuchRole: Refusal = { code: "invalid_request", message: /there is no (?:such )?role/ }
+import { denied, type Rule } from "./Rule.ts"
+import {
+  admin,
+  adminRequired,
+  administered,
+  administers,
+  agent,
+  app,
+  asks,
+  change,
+  chat,
+  connector,
+  getApp,
+  inSandcastle,
+  namesConnector,
+  needs,
+  noSuchRole,
+  nothing,
+  ofSandcastle,
+  oversees,
+  playbook,
+  queries,
+  rule,
+  sandcastle,
+  seesTrigger
+} from "./RuleClasses.ts"
 
 /** What each operation asks of its callers, by its name. */
 export const rules: { readonly [operation: string]: Rule } = {
