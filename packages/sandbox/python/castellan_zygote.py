@@ -50,8 +50,8 @@ class Session:
     handle: int
     # Bytes of memory that all of it may hold; None where the system counts.
     memory: int | None
-    # Bytes of resident memory that a process of it begins with.
-    baseline: int
+    # The size that a process of it begins with.
+    baseline: usage.Size
     ticks: int = 0
 
 
@@ -69,6 +69,8 @@ class ForkServer:
         self._sessions: dict[int, Session] = {}
         self._handles: dict[int, Session] = {}
         self._commands = b""
+        # What every fork begins with: the fork-server itself hardly grows.
+        self._size = usage.size_of(os.getpid())
         self._interval = _IDLE
         self._next_look = 0.0
 
@@ -111,7 +113,7 @@ class ForkServer:
     def _memory(self, token: str) -> int | None:
         for session in self._handles.values():
             if session.token == token:
-                tree = usage.trees({session.pid})[session.pid]
+                tree = usage.trees({session.pid}, self._size.address_space)[session.pid]
                 return usage.exact_memory(tree.members, session.pid, session.baseline)
         return None
 
@@ -180,7 +182,7 @@ class ForkServer:
             pid=pid,
             handle=handle,
             memory=request["memory"],
-            baseline=usage.resident(os.getpid()),
+            baseline=self._size,
         )
         self._sessions[connection.fileno()] = session
         self._handles[session.handle] = session
@@ -276,7 +278,7 @@ class ForkServer:
         if not watched or now < self._next_look:
             return
         busy = False
-        for pid, tree in usage.trees(set(watched)).items():
+        for pid, tree in usage.trees(set(watched), self._size.address_space).items():
             session = watched[pid]
             busy = busy or tree.ticks != session.ticks
             session.ticks = tree.ticks

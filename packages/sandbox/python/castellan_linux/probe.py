@@ -25,11 +25,13 @@ _CALLS: dict[str, dict[str, int]] = {
         "ptrace": 101, "mount": 165, "unshare": 272, "setns": 308, "chroot": 161, "pivot_root": 155, "bpf": 321,
         "keyctl": 250, "io_uring_setup": 425, "userfaultfd": 323, "perf_event_open": 298, "clone": 56, "clone3": 435,
         "process_vm_readv": 310, "pidfd_getfd": 438, "open_by_handle_at": 304, "fsopen": 430, "open_tree": 428,
+        "shmget": 29, "msgget": 68, "semget": 64, "memfd_create": 319,
     },
     "aarch64": {
         "ptrace": 117, "mount": 40, "unshare": 97, "setns": 268, "chroot": 51, "pivot_root": 41, "bpf": 280,
         "keyctl": 219, "io_uring_setup": 425, "userfaultfd": 282, "perf_event_open": 241, "clone": 220, "clone3": 435,
         "process_vm_readv": 270, "pidfd_getfd": 438, "open_by_handle_at": 265, "fsopen": 430, "open_tree": 428,
+        "shmget": 194, "msgget": 186, "semget": 190, "memfd_create": 279,
     },
 }  # fmt: skip
 
@@ -179,7 +181,7 @@ def _system_calls() -> str | None:
     if calls is None:
         return f"there is no table of system calls for {platform.machine()}"
     for name, number in calls.items():
-        wanted = errno.ENOSYS if name == "clone3" else errno.EPERM
+        wanted = errno.ENOSYS if name in ("clone3", "memfd_create") else errno.EPERM
         first = kernel.CLONE_NEWUSER if name in ("clone", "unshare", "setns") else 0
         own = os.getpid()
         result = _libc.syscall(*(ctypes.c_long(word) for word in (number, first, 0, 0, 0, 0)))

@@ -16,14 +16,15 @@ class ProcessTree:
     """The processes below one process."""
 
     members: list[int] = field(default_factory=list)
-    # Bytes of resident memory, pages that are shared counted once a process: never less than the exact sum.
+    # Bytes of memory, pages that are shared counted once a process, and of address space where that grew by more: hardly
+    # less than the exact sum.
     coarse_memory: int = 0
     # Processor time that was used so far, in ticks: tells whether anything ran since the last look.
     ticks: int = 0
 
 
-def trees(roots: "set[int]") -> dict[int, ProcessTree]:
-    """One look at every process, by the root that it is below."""
+def trees(roots: "set[int]", address_space: int) -> dict[int, ProcessTree]:
+    """One look at every process, by the root that it is below. Processes begin with so many bytes of address space."""
     parents: dict[int, int] = {}
     facts: dict[int, tuple[int, int]] = {}
     for name in os.listdir("/proc"):
@@ -39,7 +40,8 @@ def trees(roots: "set[int]") -> dict[int, ProcessTree]:
         fields = text[text.rindex(b")") + 2 :].split()
         pid = int(name)
         parents[pid] = int(fields[1])
-        facts[pid] = (int(fields[21]) * _PAGE, sum(int(ticks) for ticks in fields[11:15]))
+        memory = max(int(fields[21]) * _PAGE, int(fields[20]) - address_space)
+        facts[pid] = (memory, sum(int(ticks) for ticks in fields[11:15]))
     found = {root: ProcessTree() for root in roots}
     for pid in parents:
         above = pid
@@ -54,32 +56,67 @@ def trees(roots: "set[int]") -> dict[int, ProcessTree]:
     return found
 
 
-def exact_memory(members: "list[int]", supervisor: int, baseline: int) -> int:
+@dataclass(frozen=True)
+class Size:
+    """A process's size, in bytes."""
+
+    resident: int
+    address_space: int
+
+
+def size_of(pid: int) -> Size:
+    """A process's size; nothing where it has ended."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            pages = file.read().split()
+    except OSError:
+        return Size(0, 0)
+    return Size(int(pages[1]) * _PAGE, int(pages[0]) * _PAGE)
+
+
+def exact_memory(members: "list[int]", supervisor: int, baseline: Size) -> int:
     """Bytes that processes hold, each shared page counted by its share.
 
-    The supervisor forbids that its pages are looked at: it counts with what it has beyond `baseline`, the resident
-    memory that it began with. Any other process that forbids it counts with all that it has: nobody hides by it.
+    Memory that is shared without a file counts as a whole, touched or not: a process can let go of its pages and keep
+    what is in them. The supervisor forbids that its pages are looked at: it counts with what it has beyond `baseline`,
+    the size that it began with. Any other process that forbids it counts with all that it can have: nobody hides by it.
     """
     total = 0
+    shared: dict[bytes, int] = {}
     for pid in members:
         try:
-            with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
-                for line in file:
-                    if line.startswith(b"Pss:"):
-                        total += int(line.split()[1]) * 1024
-                        break
+            total += _proportional(pid)
+            for inode, size in _shared_without_file(pid).items():
+                shared[inode] = max(shared.get(inode, 0), size)
         except PermissionError:
-            total += max(0, resident(pid) - (baseline if pid == supervisor else 0))
+            size_now = size_of(pid)
+            if pid == supervisor:
+                total += max(0, size_now.resident - baseline.resident)
+            else:
+                total += max(size_now.resident, size_now.address_space - baseline.address_space)
         except OSError:
             # It ended meanwhile.
             continue
+    return total + sum(shared.values())
+
+
+def _proportional(pid: int) -> int:
+    """What a process holds in memory, and what of it is in swap."""
+    total = 0
+    with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+        for line in file:
+            if line.startswith((b"Pss:", b"SwapPss:")):
+                total += int(line.split()[1]) * 1024
     return total
 
 
-def resident(pid: int) -> int:
-    """Bytes of a process's resident memory; 0 where it has ended."""
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            return int(file.read().split()[1]) * _PAGE
-    except OSError:
-        return 0
+def _shared_without_file(pid: int) -> dict[bytes, int]:
+    """Bytes of each piece of memory that is shared with forks and has no file that could be opened, by its inode."""
+    found: dict[bytes, int] = {}
+    with open(f"/proc/{pid}/maps", "rb") as file:
+        for line in file:
+            if line.endswith(b"/dev/zero (deleted)\n"):
+                fields = line.split(maxsplit=5)
+                start, end = fields[0].split(b"-")
+                found[fields[4]] = found.get(fields[4], 0) + int(end, 16) - int(start, 16)
+    return found

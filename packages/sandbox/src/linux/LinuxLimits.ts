@@ -8,7 +8,10 @@ import * as Duration from "effect/Duration"
 
 /** The limits of a session. */
 export interface LinuxLimits {
-  /** Memory of all of a session's processes together. */
+  /**
+   * Memory of all of a session's processes together. Where there are no control groups, what the kernel keeps for them
+   * (pages of pipes and sockets) is bounded by the number of their files alone.
+   */
   readonly memory: number
   /** Address space of one process: what a program that asks for more than it may have is refused at. */
   readonly addressSpace: number

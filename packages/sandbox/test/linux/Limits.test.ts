@@ -65,6 +65,29 @@ describe.skipIf(missing !== undefined)("limits", () => {
     )
 
     it.effect(
+      "memory that a process has let go of, and keeps all the same, ends the session as well",
+      () =>
+        Effect.gen(function* () {
+          const session = yield* open("hider")
+          const code = [
+            "import mmap, os, signal",
+            "step = 1 << 20",
+            "for _ in range(4):",
+            "    if os.fork() == 0:",
+            "        held = mmap.mmap(-1, 100 * step)",
+            "        for at in range(0, len(held), step):",
+            "            held[at : at + step] = b'x' * step",
+            "            held.madvise(mmap.MADV_DONTNEED, at, step)",
+            "        assert held[0] == held[-1] == ord('x')",
+            "        signal.pause()",
+            "signal.pause()"
+          ].join("\n")
+          assert.strictEqual((yield* Effect.flip(run(session, code))).reason, "lost")
+        }),
+      240_000
+    )
+
+    it.effect(
       "memory of one process is refused to it, and the session goes on; what it holds is told",
       () =>
         Effect.gen(function* () {

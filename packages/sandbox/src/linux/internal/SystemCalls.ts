@@ -35,6 +35,10 @@ export const refused: Readonly<Record<string, Numbers>> = {
   add_key: { x64: 248, arm64: 217 },
   request_key: { x64: 249, arm64: 218 },
   keyctl: { x64: 250, arm64: 219 },
+  // Memory that belongs to no process and to no disk with a quota: System V's segments, queues and semaphores.
+  shmget: { x64: 29, arm64: 194 },
+  msgget: { x64: 68, arm64: 186 },
+  semget: { x64: 64, arm64: 190 },
   // Parts of the kernel in which most of the holes of the last years were.
   bpf: { x64: 321, arm64: 280 },
   perf_event_open: { x64: 298, arm64: 241 },
@@ -93,11 +97,13 @@ export const refused: Readonly<Record<string, Numbers>> = {
   vhangup: { x64: 153, arm64: 58 }
 }
 
-/**
- * Refused with ENOSYS: its flags are behind a pointer, where a filter cannot read them. C libraries go back to `clone`
- * then.
- */
-export const absent: Readonly<Record<string, Numbers>> = { clone3: both(435) }
+/** Refused with ENOSYS, for which programs have another way. */
+export const absent: Readonly<Record<string, Numbers>> = {
+  // Its flags are behind a pointer, where a filter cannot read them. C libraries go back to `clone`.
+  clone3: both(435),
+  // Files of memory that nothing bounds and nobody sees; `/dev/shm` has a quota.
+  memfd_create: { x64: 319, arm64: 279 }
+}
 
 /** The last system call that was known when this table was written; newer ones do not exist for a session. */
 export const newest = 469
