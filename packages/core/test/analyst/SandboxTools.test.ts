@@ -286,6 +286,30 @@ describe("python", () => {
       Effect.provide(Deployment.layer({ script: [python('print("a" * 200000)\nprint("the end")'), says("Much.")] }))
     )
   )
+
+  it.effect("a result of an earlier question does not pass for one of this question", () =>
+    Effect.gen(function* () {
+      const admin = yield* newcomer
+      const { run } = yield* asked(admin)
+      yield* asked(admin, { chatId: run.chatId })
+      assert.deepStrictEqual(json((yield* results).at(-1)?.content ?? ""), {
+        output: "3\n",
+        notes: ["result_1 is no result of this question; what the sandbox has by that name, if anything, is older"]
+      })
+    }).pipe(
+      Effect.provide(
+        Deployment.layer({
+          script: [
+            allSales,
+            python("print(len(result_1))"),
+            says("Three."),
+            python("print(len(result_1))"),
+            says("Three, as before.")
+          ]
+        })
+      )
+    )
+  )
 })
 
 describe("bash", () => {

@@ -161,24 +161,32 @@ export const sandboxTools = (context: RunContext, ports: SandboxToolPorts): Effe
       input: string,
       work: (
         following: Following,
-        anew: Effect.Effect<void>
+        anew: Effect.Effect<void>,
+        note: (text: string) => Effect.Effect<void>
       ) => Effect.Effect<ChatUse<{ readonly executionId: CellOutput["executionId"] & {} }>, ToolFailure>
     ) =>
       step(context, { title, content: CellContent.cases.Tool.make({ toolName, input }) }, (cell) =>
         Effect.gen(function* () {
           const watch = yield* ExecutionWatch.make(cell)
           let lost = false
+          const early: Array<string> = []
+          const note = (text: string) => Effect.sync(() => void early.push(text))
           const anew = Ref.update(shared, (before) => {
             lost = true
             return { ...before, bound: new Set<string>() }
           })
           const following: Following = { timeout: context.limits.executionTimeout, observe: watch.observe }
-          const use = yield* watch.during(work(following, anew))
+          const use = yield* watch.during(work(following, anew, note))
           if (use.stateLost) yield* anew
           const seen = yield* watch.watched
           if (seen.output.stateLost) yield* Ref.update(shared, (before) => ({ ...before, bound: new Set<string>() }))
           const { notes, shown } = yield* showAll(cell, title, seen)
-          const told = [...(lost ? [startedAnew] : []), ...(seen.output.stateLost ? [restarted] : []), ...notes]
+          const told = [
+            ...(lost ? [startedAnew] : []),
+            ...early,
+            ...(seen.output.stateLost ? [restarted] : []),
+            ...notes
+          ]
           const lines = ExecutionWatch.linesOf(seen.output)
           const preview = shown.find(({ content, kind }) => kind === "table" && content !== undefined)?.content
           const result: CellOutput = {
@@ -215,12 +223,19 @@ export const sandboxTools = (context: RunContext, ports: SandboxToolPorts): Effe
       )
 
     /** Makes the results that a program names dataframes of the sandbox, where they are not yet. */
-    const bindResults = Effect.fnUntraced(function* (code: string, anew: Effect.Effect<void>) {
+    const bindResults = Effect.fnUntraced(function* (
+      code: string,
+      anew: Effect.Effect<void>,
+      note: (text: string) => Effect.Effect<void>
+    ) {
       for (const name of resultNames(code)) {
         if ((yield* Ref.get(shared)).bound.has(name)) continue
-        // A result of an earlier question of the chat may be there still, by a name that this run has not given yet.
         const table = yield* Effect.option(context.results.get(name))
-        if (Option.isNone(table)) continue
+        if (Option.isNone(table)) {
+          // The sandbox may have one of this name still: it must not pass for what was found just now.
+          yield* note(`${name} is no result of this question; what the sandbox has by that name, if anything, is older`)
+          continue
+        }
         const { stateLost } = yield* used((sandcastle) => sandcastle.bind(name, table.value))
         if (stateLost) yield* anew
         yield* Ref.update(shared, (before) => ({ ...before, bound: new Set([...before.bound, name]) }))
@@ -230,9 +245,9 @@ export const sandboxTools = (context: RunContext, ports: SandboxToolPorts): Effe
     const python = bind(
       { ...RunPython, description: `${RunPython.description} ${SandboxDescription.pythonSentences(capabilities)}` },
       ({ code, title }) =>
-        run(title, RunPython.name, code, (following, anew) =>
+        run(title, RunPython.name, code, (following, anew, note) =>
           Effect.andThen(
-            bindResults(code, anew),
+            bindResults(code, anew, note),
             used((sandcastle) => sandcastle.execute(code, following))
           )
         )
