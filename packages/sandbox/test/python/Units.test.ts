@@ -12,7 +12,7 @@ describe.skipIf(!PlainPython.isAvailable)("the Python side", () => {
   for (const [name, least] of [
     ["test_arrow", 15],
     ["test_cells", 24],
-    ["test_session", 10]
+    ["test_session", 15]
   ] as const) {
     it(`${name} passes`, () => {
       const run = spawnSync(PlainPython.python, ["-B", "-W", "error::ResourceWarning", "-m", "unittest", name], {

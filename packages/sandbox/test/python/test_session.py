@@ -1,8 +1,11 @@
 """The supervisor's parts: frames, files that programs tamper with, names as they are told, changed files."""
 
+import mmap
 import os
 import shutil
+import signal
 import socket
+import struct
 import tempfile
 import unittest
 
@@ -10,6 +13,7 @@ from castellan_session import frames, names
 from castellan_session.changes import ChangedFiles
 from castellan_session.failure import Failure
 from castellan_session.files import Files, PutSink
+from castellan_session.interrupts import Interrupts
 
 
 class Frames(unittest.TestCase):
@@ -36,6 +40,64 @@ class Frames(unittest.TestCase):
                      b" " * frames.MAXIMUM_LINE + b"{}\n", b"[" * 100_000 + b"\n", b'{"bytes": 11}\n']:
             with self.assertRaises(frames.Breach):
                 self.read(data, [], maximum=10)
+
+
+class InterruptsOfAnExecution(unittest.TestCase):
+    def setUp(self):
+        self.before = signal.getsignal(signal.SIGINT)
+        self.word = mmap.mmap(-1, mmap.PAGESIZE)
+        self.interrupts = Interrupts(self.word)
+        self.interrupts.install()
+
+    def tearDown(self):
+        signal.signal(signal.SIGINT, self.before)
+        self.word.close()
+
+    def strike(self, number):
+        """What the supervisor does to interrupt the execution of a number."""
+        self.word[:8] = struct.pack("=Q", number)
+        signal.raise_signal(signal.SIGINT)
+
+    def test_one_that_comes_before_the_program_begins_is_kept_for_it(self):
+        ran = []
+        self.strike(5)
+        with self.assertRaises(KeyboardInterrupt):
+            self.interrupts.run(5, lambda: ran.append(1))
+        self.assertEqual(ran, [])
+        self.assertTrue(self.interrupts.struck)
+
+    def test_one_that_was_meant_for_another_changes_nothing(self):
+        self.strike(4)
+        self.assertEqual(self.interrupts.run(5, lambda: self.strike(4) or self.strike(6) or "through"), "through")
+        self.assertFalse(self.interrupts.struck)
+
+    def test_one_that_comes_while_it_runs_ends_it_and_no_later_one(self):
+        with self.assertRaises(KeyboardInterrupt):
+            self.interrupts.run(5, lambda: self.strike(5))
+        self.strike(5)
+        self.assertEqual(self.interrupts.run(6, lambda: "next"), "next")
+
+    def test_one_that_a_program_caught_is_not_told_again(self):
+        def program():
+            try:
+                self.strike(5)
+            except KeyboardInterrupt:
+                return "caught"
+
+        self.assertEqual(self.interrupts.run(5, program), "caught")
+
+    def test_one_that_must_not_cut_comes_afterwards(self):
+        done = []
+
+        def program():
+            with self.interrupts.deferred():
+                self.strike(5)
+                done.append("whole")
+            done.append("never")
+
+        with self.assertRaises(KeyboardInterrupt):
+            self.interrupts.run(5, program)
+        self.assertEqual(done, ["whole"])
 
 
 class Names(unittest.TestCase):

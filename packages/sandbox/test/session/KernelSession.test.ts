@@ -46,15 +46,18 @@ const saying =
 
 const tags = (events: ReadonlyArray<ExecEvent>) => events.map(({ _tag }) => _tag)
 
+/** A report of an execution that is allowed at any moment. */
+const silence = { stream: "stdout", bytes: 0 }
+
 const breaches: ReadonlyArray<
   readonly [string, (command: FakeSupervisor.Came, to: FakeSupervisor.Supervisor) => void]
 > = [
   ["bytes that are no frame", (_, to) => to.raw(Buffer.from("garbage\n"))],
   [
     "a nonce that is not the command's",
-    (command, to) => to.say({ event: "started", id: command.id, nonce: "f".repeat(32) })
+    (command, to) => to.say({ ...silence, event: "output", id: command.id, nonce: "f".repeat(32) })
   ],
-  ["a nonce of another length", (command, to) => to.say({ event: "done", id: command.id, nonce: "" })],
+  ["a nonce of another length", (command, to) => to.say({ ...silence, event: "output", id: command.id, nonce: "" })],
   ["an id that nobody has", (command, to) => to.answer({ ...command, id: command.id + 1 }, "done")],
   ["an id of a command that is over", (command, to) => to.answer({ ...command, id: 1 }, "done")],
   ["a second beginning", (command, to) => to.answer(command, "started")],
