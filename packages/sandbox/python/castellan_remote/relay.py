@@ -19,6 +19,8 @@ import sys
 
 MAXIMUM_LINE = 2 * 1024 * 1024
 PIECE = 256 * 1024
+WHOLE = 1024 * 1024
+"""Raw bytes of a frame of a host that is passed on only when it is all there; a longer one is passed on as it comes."""
 GRACE = 1.0
 """Seconds that what the host before had started has to end, when it is interrupted."""
 PATIENCE = 10.0
@@ -51,9 +53,10 @@ class Session:
 class Relay:
     """One session and whoever is attached to it."""
 
-    def __init__(self, supervisor: str, root: str) -> None:
+    def __init__(self, supervisor: str, root: str, socket: str) -> None:
         self._supervisor = supervisor
         self._root = root
+        self._socket = socket
         self._session: Session | None = None
         self._host: asyncio.StreamWriter | None = None
         self._turn = asyncio.Lock()
@@ -141,12 +144,15 @@ class Relay:
             line = await reader.readuntil(b"\n")
             head = json.loads(line)
             key = (head.get("id"), head.get("nonce"))
+            rest = int(head.get("bytes", 0))
+            if rest <= WHOLE:
+                # Until it is whole, the supervisor has heard nothing of it, and nothing is torn.
+                line, rest = line + await reader.readexactly(rest), 0
             if head.get("op") != "answer":
                 session.open[key] = str(head.get("op"))
                 session.wanted.add(key)
                 session.at_rest.clear()
             writing.write(line)
-            rest = int(head.get("bytes", 0))
             session.torn = rest > 0
             while rest > 0:
                 piece = await reader.read(min(rest, PIECE))
@@ -180,6 +186,8 @@ class Relay:
             # It ended, or what came is no frame: there is no session any more.
             pass
         if self._session is session:
+            # Before the host hears of it, which would find this relay, and nobody in it.
+            remove(self._socket)
             if self._host is not None:
                 self._host.close()
             self.over.set()
@@ -213,11 +221,19 @@ async def _send(to: asyncio.StreamWriter | None, data: bytes) -> None:
         return
 
 
+def remove(socket: str) -> None:
+    """Takes away what tells that a relay is there."""
+    for path in (socket, f"{socket}.pid"):
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            continue
+
+
 async def serve(supervisor: str, root: str, socket: str) -> None:
     """Serves until the supervisor has ended."""
-    relay = Relay(supervisor, root)
-    if os.path.exists(socket):
-        os.unlink(socket)
+    relay = Relay(supervisor, root, socket)
+    remove(socket)
     with open(f"{socket}.pid", "w", encoding="ascii") as file:
         file.write(str(os.getpid()))
     server = await asyncio.start_unix_server(relay.attach, socket, limit=MAXIMUM_LINE)
@@ -241,9 +257,7 @@ def stop(socket: str) -> None:
         processes.kill(process, signal.SIGSTOP)
     for process in [*processes.descendants(relay, processes.parents()), relay]:
         processes.kill(process, signal.SIGKILL)
-    for path in (socket, f"{socket}.pid"):
-        if os.path.exists(path):
-            os.unlink(path)
+    remove(socket)
 
 
 def main() -> None:

@@ -80,11 +80,18 @@ export const make = Effect.fnUntraced(function* (
     const program = `${settings.python} -I ${home}/castellan_remote/attach.py`
     const channel = yield* E2bChannel.attach(sandbox, settings, program, socket)
     yield* channel.send(Buffer.from(`${nonce}\n`))
-    const replaceInterpreter = whileOpen(run(sandbox, `${settings.python} -I ${relay} stop ${socket}`)).pipe(
-      Effect.andThen(whileOpen(start(sandbox))),
-      Effect.andThen(
-        attach(sandbox, nonce).pipe(Effect.catchTag("ProviderFailure", (failure) => whileOpen(Effect.fail(failure))))
+    // Often only the connection broke, and the relay still has the session as it was. It ends what does not come to rest.
+    const again = attach(sandbox, nonce)
+    const anew = run(sandbox, `${settings.python} -I ${relay} stop ${socket}`).pipe(
+      Effect.andThen(start(sandbox)),
+      Effect.andThen(again)
+    )
+    const replaceInterpreter = start(sandbox).pipe(
+      Effect.andThen(again),
+      Effect.catch((failure) =>
+        Effect.andThen(Effect.logWarning("A session's relay is replaced", sandbox.sandboxId, failure), anew)
       ),
+      Effect.catchTag("ProviderFailure", (failure) => whileOpen(Effect.fail(failure))),
       Scope.provide(scope)
     )
     return {

@@ -280,16 +280,52 @@ describe.skipIf(python === undefined)("abuse 51: a provider that fails", () => {
         })
       )
 
-      it.effect("or only the connection to it: files stay, and the session goes on", () =>
+      it.effect("or only the connection to it: variables and files stay", () =>
+        Effect.gen(function* () {
+          const server = yield* LocalE2b
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const session = yield* open()
+              yield* events(session, 'x = 41\nopen("outputs/a.txt", "w").write("kept")')
+              server.disconnect()
+              // What is asked before the connection is there again may be lost with it.
+              const read = printed(session, 'print(x, open("outputs/a.txt").read())')
+              const text = yield* Effect.repeat(read, { until: (one) => one !== "" })
+              assert.strictEqual(text, "41 kept\n")
+              assert.lengthOf(server.sandboxes(), 1)
+            })
+          )
+          yield* nothingLeft
+        })
+      )
+
+      it.effect("or the connection while it executes: that execution is over, and the next one runs", () =>
         Effect.gen(function* () {
           const server = yield* LocalE2b
           yield* Effect.scoped(
             Effect.gen(function* () {
               const session = yield* open()
               yield* events(session, 'open("outputs/a.txt", "w").write("kept")')
+              const fiber = yield* stuck(session)
               server.disconnect()
-              const next = events(session, "pass").pipe(Effect.exit)
-              yield* next
+              const ended = yield* Fiber.join(fiber)
+              assert.deepInclude(ended.at(-1), { _tag: "Finished", outcome: "failed" })
+              assert.isTrue(ended.some((event) => event._tag === "KernelRestarted"))
+              assert.strictEqual(yield* printed(session, 'print(open("outputs/a.txt").read())'), "kept\n")
+            })
+          )
+          yield* nothingLeft
+        })
+      )
+
+      it.effect("or the supervisor: another is there, over the same files", () =>
+        Effect.gen(function* () {
+          const server = yield* LocalE2b
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const session = yield* open()
+              yield* events(session, 'open("outputs/a.txt", "w").write("kept")')
+              yield* events(session, "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)").pipe(Effect.exit)
               assert.strictEqual(yield* printed(session, 'print(open("outputs/a.txt").read())'), "kept\n")
               assert.lengthOf(server.sandboxes(), 1)
             })
@@ -363,7 +399,7 @@ describe.skipIf(python === undefined)("abuse 51: a provider that fails", () => {
         yield* Effect.scoped(
           Effect.gen(function* () {
             const process = yield* tier.launch(given, "0".repeat(32))
-            const frame = { op: "put", id: 1, nonce: "1".repeat(32), path: "uploads/a.bin", bytes: 1000 }
+            const frame = { op: "put", id: 1, nonce: "1".repeat(32), path: "uploads/a.bin", bytes: 2_000_000 }
             yield* process.send(utf8.encode(`${JSON.stringify(frame)}\nonly a part of it`))
           })
         )
