@@ -71,7 +71,7 @@ describe("a question that takes a program", () => {
     const assets = events.flatMap((event) => (event.type === "asset" ? [event.asset] : []))
     assert.strictEqual(assets.length, 1)
     assert.strictEqual(assets[0]?.cell_id, cells[0]?.id)
-    assert.deepStrictEqual([...(pictures[0] ?? []).subarray(0, 4)], [0x89, 0x50, 0x4e, 0x47])
+    assert.deepStrictEqual(Array.from(pictures[0] ?? []).slice(0, 4), [0x89, 0x50, 0x4e, 0x47])
     assert.deepStrictEqual(events.at(-1), { type: "done", status: "completed" })
   }, 300_000)
 

@@ -33,7 +33,8 @@ describe("settings", () => {
     Effect.gen(function* () {
       const { sandbox } = yield* read({})
       assert.strictEqual(sandbox.kind, "auto")
-      assert.isTrue([sandbox.root, sandbox.packages, sandbox.memory, sandbox.timeout].every(Option.isNone))
+      const { memory, packages, root, timeout } = sandbox
+      assert.isTrue([root, packages, memory, timeout].every((given) => Option.isNone<unknown>(given)))
       const given = yield* read({
         CASTELLAN_SANDBOX: "linux",
         CASTELLAN_SANDBOX_ROOT: "/srv/python",

@@ -87,7 +87,8 @@ layer(site, { excludeTestServices: true, timeout: "300 seconds" })("programs in 
               "result_1"
             ].join("\n")
           )
-          assert.strictEqual(last?.status, "completed", last?.error)
+          assert.isDefined(last)
+          assert.strictEqual(last.status, "completed", last.error)
           assert.strictEqual(last.output?.[0], "3 245.0")
           assert.deepStrictEqual(
             assets.map(({ name, type }) => [name, type]),
@@ -124,7 +125,8 @@ layer(site, { excludeTestServices: true, timeout: "300 seconds" })("programs in 
             assets.map(({ name, type }) => [name, type]),
             [["Sales", "chart"]]
           )
-          assert.strictEqual(last?.status, "failed")
+          assert.isDefined(last)
+          assert.strictEqual(last.status, "failed")
           assert.match(last.error ?? "", /carriers\['AA'\][^]*KeyError/)
         })
       ),
