@@ -5,14 +5,17 @@
 import { layer } from "@castellan/sandbox/embedded"
 import * as DuckDbSqlExecutor from "@castellan/sandbox/sql/DuckDbSqlExecutor"
 import { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
-import { assert, it } from "@effect/vitest"
+import { assert, it, vi } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import { patience, patient } from "./support/Patience.ts"
 import { all, bash, errorsOf, namesOf, opened, outcomeOf, path, restarted, textOf } from "./support/Sessions.ts"
+
+vi.setConfig({ testTimeout: patience, hookTimeout: patience })
 
 const mebibyte = 1024 * 1024
 const sandboxes = layer({ fileBytes: 16 * mebibyte, fileCount: 500 }).pipe(Layer.provide(DuckDbSqlExecutor.layer()))
@@ -23,7 +26,7 @@ const read = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 /** Takes JavaScript from Pyodide, as hostile programs do. */
 const javascript = (code: string): string => `from pyodide.code import run_js\nrun_js(${JSON.stringify(code)})`
 
-it.layer(sandboxes, { timeout: "120 seconds", excludeTestServices: true })("sessions of the embedded tier", (it) => {
+it.layer(sandboxes, { timeout: patience, excludeTestServices: true })("sessions of the embedded tier", (it) => {
   it.effect("say what they keep", () =>
     Effect.gen(function* () {
       const { capabilities } = yield* SandboxRuntime
@@ -55,27 +58,6 @@ it.layer(sandboxes, { timeout: "120 seconds", excludeTestServices: true })("sess
     })
   )
 
-  it.effect("stop sleeping when they are interrupted, and keep their variables", () =>
-    Effect.gen(function* () {
-      const session = yield* opened()
-      const running = yield* Latch.make()
-      const code = 'x = 41\nprint("asleep")\nimport time; time.sleep(600)'
-      const fiber = yield* session
-        .exec({ language: "python", code, within: "session", timeout: Duration.minutes(10) })
-        .pipe(
-          Stream.tap((event) => (event._tag === "Stdout" ? running.open : Effect.void)),
-          Stream.runCollect,
-          Effect.forkChild({ startImmediately: true })
-        )
-      yield* running.await
-      assert.isTrue(yield* session.interrupt)
-      const events = yield* Fiber.join(fiber)
-      assert.strictEqual(outcomeOf(events), "interrupted")
-      assert.isFalse(restarted(events))
-      assert.strictEqual(textOf(yield* all(session, "print(x + 1)")), "42\n")
-    })
-  )
-
   it.effect("have the files of the last execution that ended, when one is killed", () =>
     Effect.gen(function* () {
       const session = yield* opened()
@@ -88,31 +70,6 @@ it.layer(sandboxes, { timeout: "120 seconds", excludeTestServices: true })("sess
       assert.strictEqual(textOf(next), "['kept.txt'] False\n")
       assert.strictEqual(read(yield* session.download(path("outputs/kept.txt"))), "kept")
       assert.strictEqual((yield* Effect.flip(session.download(path("outputs/lost.txt")))).reason, "not_found")
-    })
-  )
-
-  it.effect("answer for their files while a program runs, which gets what was uploaded when the next begins", () =>
-    Effect.gen(function* () {
-      const session = yield* opened()
-      const running = yield* Latch.make()
-      const fiber = yield* session
-        .exec({
-          language: "python",
-          code: 'print("running")\nwhile True: pass',
-          within: "session",
-          timeout: Duration.minutes(10)
-        })
-        .pipe(
-          Stream.tap((event) => (event._tag === "Stdout" ? running.open : Effect.void)),
-          Stream.runDrain,
-          Effect.forkChild({ startImmediately: true })
-        )
-      yield* running.await
-      yield* session.upload(path("uploads/now.txt"), utf8.encode("now"))
-      assert.strictEqual(read(yield* session.download(path("uploads/now.txt"))), "now")
-      yield* session.interrupt
-      yield* Fiber.join(fiber)
-      assert.strictEqual(textOf(yield* all(session, 'print(open("uploads/now.txt").read())')), "now\n")
     })
   )
 
@@ -229,3 +186,54 @@ it.layer(sandboxes, { timeout: "120 seconds", excludeTestServices: true })("sess
     })
   )
 })
+
+it.layer(layer().pipe(Layer.provide(patient)), { timeout: patience, excludeTestServices: true })(
+  "sessions of the embedded tier on a patient host",
+  (it) => {
+    it.effect("stop sleeping when they are interrupted, and keep their variables", () =>
+      Effect.gen(function* () {
+        const session = yield* opened()
+        const running = yield* Latch.make()
+        const code = 'x = 41\nprint("asleep")\nimport time; time.sleep(600)'
+        const fiber = yield* session
+          .exec({ language: "python", code, within: "session", timeout: Duration.minutes(10) })
+          .pipe(
+            Stream.tap((event) => (event._tag === "Stdout" ? running.open : Effect.void)),
+            Stream.runCollect,
+            Effect.forkChild({ startImmediately: true })
+          )
+        yield* running.await
+        assert.isTrue(yield* session.interrupt)
+        const events = yield* Fiber.join(fiber)
+        assert.strictEqual(outcomeOf(events), "interrupted")
+        assert.isFalse(restarted(events))
+        assert.strictEqual(textOf(yield* all(session, "print(x + 1)")), "42\n")
+      })
+    )
+
+    it.effect("answer for their files while a program runs, which gets what was uploaded when the next begins", () =>
+      Effect.gen(function* () {
+        const session = yield* opened()
+        const running = yield* Latch.make()
+        const fiber = yield* session
+          .exec({
+            language: "python",
+            code: 'print("running")\nwhile True: pass',
+            within: "session",
+            timeout: Duration.minutes(10)
+          })
+          .pipe(
+            Stream.tap((event) => (event._tag === "Stdout" ? running.open : Effect.void)),
+            Stream.runDrain,
+            Effect.forkChild({ startImmediately: true })
+          )
+        yield* running.await
+        yield* session.upload(path("uploads/now.txt"), utf8.encode("now"))
+        assert.strictEqual(read(yield* session.download(path("uploads/now.txt"))), "now")
+        yield* session.interrupt
+        yield* Fiber.join(fiber)
+        assert.strictEqual(textOf(yield* all(session, 'print(open("uploads/now.txt").read())')), "now\n")
+      })
+    )
+  }
+)

@@ -8,10 +8,9 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { patience } from "./support/Patience.ts"
 import { childrenOf, runs, until, withoutProc } from "./support/Processes.ts"
 import { all, bash, opened } from "./support/Sessions.ts"
-
-const limit = 120_000
 
 describe.skipIf(withoutProc !== "")(`what is left of sessions ${withoutProc}`, () => {
   it.live(
@@ -34,7 +33,7 @@ describe.skipIf(withoutProc !== "")(`what is left of sessions ${withoutProc}`, (
         host.kill("SIGKILL")
         yield* until(() => !left.some(runs))
       }).pipe(Effect.scoped),
-    limit
+    patience
   )
 
   it.live(
@@ -52,7 +51,7 @@ describe.skipIf(withoutProc !== "")(`what is left of sessions ${withoutProc}`, (
         // The scope is closed when they are gone, and not some time later.
         assert.deepStrictEqual(started.filter(runs), [])
       }).pipe(Effect.provide(layer())),
-    limit
+    patience
   )
 
   it.live(
@@ -66,6 +65,6 @@ describe.skipIf(withoutProc !== "")(`what is left of sessions ${withoutProc}`, (
         const events = yield* bash(session, "cat outputs/kept.txt")
         assert.deepInclude(events[1], { _tag: "Stdout", text: "kept\n" })
       }).pipe(Effect.scoped, Effect.provide(layer({ shellIdle: "200 millis" }))),
-    limit
+    patience
   )
 })

@@ -5,7 +5,7 @@
 import { layer } from "@castellan/sandbox/embedded"
 import { type PrefetchOptions, prefetch } from "@castellan/sandbox/embedded/PackagePrefetch"
 import { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -14,6 +14,7 @@ import { createServer } from "node:http"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { patience } from "./support/Patience.ts"
 import { all, opened, outcomeOf, textOf } from "./support/Sessions.ts"
 import { wheelOf } from "./support/Wheels.ts"
 
@@ -100,6 +101,8 @@ const fetching = (place: { readonly lock: string; readonly folder: string }, { s
 const moats = "moats-2.1.0-py3-none-any.whl"
 const towers = "towers-1.0.0-py3-none-any.whl"
 
+vi.setConfig({ testTimeout: patience })
+
 describe("package sets", () => {
   it.effect(
     "are fetched with what they need, once, and imported in a session",
@@ -131,7 +134,7 @@ describe("package sets", () => {
           assert.strictEqual(outcomeOf(yield* all(session, code)), "failed")
         }).pipe(Effect.scoped, Effect.provide(layer({ packages: place }), { local: true }))
       }).pipe(Effect.scoped),
-    120_000
+    patience
   )
 
   it.effect("are taken up again where they were broken off", () =>

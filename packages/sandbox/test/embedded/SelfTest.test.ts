@@ -13,6 +13,7 @@ import * as Children from "../../src/embedded/internal/Children.ts"
 import * as Installation from "../../src/embedded/internal/Installation.ts"
 import * as PackageSet from "../../src/embedded/internal/PackageSet.ts"
 import * as SelfTest from "../../src/embedded/internal/SelfTest.ts"
+import { patience } from "./support/Patience.ts"
 
 const readable = createRequire(import.meta.url).resolve("pyodide/pyodide.mjs")
 
@@ -55,7 +56,7 @@ describe("the self-test", () => {
         assert.strictEqual(error._tag, "EmbeddedUnavailable")
         assert.match(error.message, /read its own files/)
       }).pipe(Effect.scoped),
-    180_000
+    patience
   )
 
   it.live(
@@ -70,6 +71,6 @@ describe("the self-test", () => {
         const error = yield* Effect.flip(SelfTest.run(mute, readable))
         assert.match(error.message, /the self-test did not run/)
       }).pipe(Effect.scoped),
-    180_000
+    patience
   )
 })
