@@ -7,6 +7,7 @@ import type { Rule } from "./Rule.ts"
 import * as Served from "./Served.ts"
 import { Witness } from "./Witness.ts"
 import * as World from "./World.ts"
+import type { Authority } from "./WorldSessions.ts"
 
 /** What the operations that refuse are asked about: one world, which nobody changes. */
 export class Shared extends Context.Service<
@@ -16,9 +17,7 @@ export class Shared extends Context.Service<
     readonly outsiders: ReadonlyArray<Expectations.Outsider>
     readonly sessions: Effect.Success<World.World["sessions"]>
     /** Keys of the maker by what they may do, each made once. */
-    readonly keyWith: (
-      authority: World.Authority
-    ) => Effect.Effect<string, never, Served.Parts | Served.Served | Witness>
+    readonly keyWith: (authority: Authority) => Effect.Effect<string, never, Served.Parts | Served.Served | Witness>
   }
 >()("@castellan/http/test/matrix/Shared") {}
 
@@ -38,7 +37,7 @@ export const layer = Layer.effect(
     const outsiders = yield* Expectations.outsiders(world)
     const sessions = yield* world.sessions
     const made = new Map<string, string>()
-    const keyWith = Effect.fnUntraced(function* (authority: World.Authority) {
+    const keyWith = Effect.fnUntraced(function* (authority: Authority) {
       const name = String(authority)
       const known = made.get(name)
       if (known !== undefined) return known

@@ -12,7 +12,8 @@ import * as Uuid from "@castellan/core/identifier/Uuid"
 import { DateTime, Effect, Redacted } from "effect"
 import type { Operation } from "./Operations.ts"
 import { denied, notFound, type Refusal, type Rule } from "./Rule.ts"
-import type { Authority, World } from "./World.ts"
+import type { World } from "./World.ts"
+import type { Authority } from "./WorldSessions.ts"
 
 /** What a caller is answered with. */
 export type Expectation = Refusal | "served"

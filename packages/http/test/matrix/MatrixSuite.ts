@@ -184,7 +184,7 @@ export const suite = (title: string, deployment: Deployment, { isThorough = true
           const { world } = yield* Shared
           const hidden = world.hidden[operation.name]
           if (hidden === undefined) {
-            return assert.fail(`${operation.name}: say in World.ts (\`hidden\`) what it tells the maker alone`)
+            return assert.fail(`${operation.name}: say in WorldFilling.ts (\`hidden\`) what it tells the maker alone`)
           }
           for (const request of requestsOf(operation, world.filling)) {
             const own = yield* Served.send(requestWith(request, world.keys.maker))

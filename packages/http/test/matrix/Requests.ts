@@ -36,7 +36,9 @@ export interface MatrixRequest {
 const exampleId = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{40}|sb_\w+)$/
 
 const missing = (operation: Operation, what: string): never => {
-  throw new Error(`${operation.name}: ${what}. Say in World.ts (\`filling\`) what stands for it in a populated world.`)
+  throw new Error(
+    `${operation.name}: ${what}. Say in WorldFilling.ts (\`filling\`) what stands for it in a populated world.`
+  )
 }
 
 /** A body of the example, with the world's ids by the names of their fields. */
