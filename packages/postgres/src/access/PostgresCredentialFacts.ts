@@ -24,6 +24,7 @@ import * as BatchedQuestion from "../database/BatchedQuestion.ts"
 import * as Document from "../database/Document.ts"
 import * as Query from "../database/Query.ts"
 import * as RememberedDocument from "../database/RememberedDocument.ts"
+import * as RememberedRow from "../database/RememberedRow.ts"
 import { acrossOrganizations, within } from "../database/Tenancy.ts"
 import { uuidArray } from "../database/UuidArray.ts"
 
@@ -112,7 +113,11 @@ const byHash = (sql: SqlClient) =>
       sql<HashedKeyRow>`SELECT key.hash, ${keyColumns(sql)} FROM castellan.api_keys AS key
         WHERE ${acrossOrganizations(sql)} AND key.hash ${anyOf(sql, hashes, "text")}`,
     keyOf: ({ hash }) => hash,
-    decode: keyFactsOf
+    decode: RememberedRow.make(
+      ({ hash }: HashedKeyRow) => hash,
+      ({ ancestors, key, last_used_at, owner, roles }) => [key, last_used_at, owner, ancestors, roles],
+      keyFactsOf
+    )
   })
 
 /** Tells what credentials are worth, from PostgreSQL. */
