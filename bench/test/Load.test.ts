@@ -36,7 +36,7 @@ const get = request({ method: "GET", path: "/", bearer: "key" })
 const driven = (listener: RequestListener, milliseconds: number = 30) =>
   Effect.gen(function* () {
     const port = yield* serve(listener)
-    return yield* KeepAlive.drive(yield* sockets(port, 3), get, milliseconds)
+    return yield* KeepAlive.drive(yield* sockets(port, 3), KeepAlive.always(get), milliseconds)
   })
 
 describe("KeepAlive", () => {
@@ -50,7 +50,7 @@ describe("KeepAlive", () => {
       assert.strictEqual(outcome.responses, served)
       assert.strictEqual(outcome.latencies.length, served)
       assert.isAtLeast(served, 3)
-      assert.strictEqual(outcome.body.toString(), "the same")
+      assert.deepStrictEqual(outcome.bodies.map(String), ["the same"])
       assert.deepStrictEqual(outcome.latencies, outcome.latencies.toSorted())
     })
   )
@@ -62,7 +62,7 @@ describe("KeepAlive", () => {
         response.write("one")
         setImmediate(() => response.end("two"))
       })
-      assert.strictEqual(outcome.body.toString(), "onetwo")
+      assert.deepStrictEqual(outcome.bodies.map(String), ["onetwo"])
     })
   )
 
@@ -90,6 +90,37 @@ describe("KeepAlive", () => {
         }, 10_000)
       )
       assert.match(failure.message, /differs from the first[^]*another/)
+    })
+  )
+
+  /** Each connection asks for one subject after the other; `answer` is what the server says to each request. */
+  const aboutThree = (answer: (subject: string, served: number) => string) =>
+    Effect.gen(function* () {
+      let served = 0
+      const port = yield* serve((incoming, response) => {
+        served += 1
+        response.end(answer(incoming.url ?? "", served))
+      })
+      const turns = [0, 0, 0]
+      const questions = [0, 1, 2].map((subject) => ({
+        subject,
+        request: request({ method: "GET", path: `/${subject}`, bearer: "key" })
+      }))
+      const next = (connection: number) => {
+        const turn = (turns[connection] = (turns[connection] ?? 0) + 1)
+        const question = questions[(connection + turn) % 3]
+        if (question === undefined) throw new Error("no question")
+        return question
+      }
+      return yield* KeepAlive.drive(yield* sockets(port, 3), next, 30)
+    })
+
+  it.live("holds every answer to the first about its own subject", () =>
+    Effect.gen(function* () {
+      const { bodies } = yield* aboutThree((subject) => `about ${subject}`)
+      assert.deepStrictEqual(bodies.map(String), ["about /0", "about /1", "about /2"])
+      const failure = yield* Effect.flip(aboutThree((subject, served) => `about ${subject} ${served === 7}`))
+      assert.match(failure.message, /differs from the first[^]*true/)
     })
   )
 

@@ -1,13 +1,17 @@
 /**
  * What every server answers with: a role as the contract shows it, about 300 bytes of JSON.
  */
-import { randomUUID } from "node:crypto"
-
-/** Roles of the organization, one of which is read. */
+/** Roles of the organization, which are read one after the other. */
 export const roleCount = 1_000
 
-/** The order that a server answers with the path of the role. */
-export const pathCommand = "path"
+/** Keys that are used: one for each connection. */
+export const usedKeyCount = 50
+
+/** The order that a server answers with the bearer values of the keys that are used, a line for each. */
+export const bearersCommand = "bearers"
+
+/** The order that a server answers with the ids of the roles, a line for each. */
+export const idsCommand = "ids"
 
 /** Where a role is read. */
 export const pathOf = (id: string): string => `/v2/roles/${id}`
@@ -45,5 +49,5 @@ export const roleOf = (json: string): WireRole => {
   }
 }
 
-/** Another role, to fill a table. */
-export const anotherRole = (role: WireRole): WireRole => ({ ...role, id: randomUUID() })
+/** The role as it is under another id: they are alike. */
+export const withId = (role: WireRole, id: string): WireRole => ({ ...role, id })

@@ -2,11 +2,11 @@
 import * as Castellan from "@castellan/core/Castellan"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import { NodeCrypto } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import * as CastellanStores from "../database/CastellanStores.ts"
 import * as ManyKeys from "../database/ManyKeys.ts"
 import { serveCastellan } from "../server/CastellanServing.ts"
-import { pathCommand, pathOf, roleCount } from "./Payload.ts"
+import { bearersCommand, idsCommand, roleCount, usedKeyCount } from "./Payload.ts"
 
 const [service = "", owner = ""] = process.argv.slice(2)
 
@@ -18,6 +18,13 @@ const deployment = Castellan.layer().pipe(
 
 serveCastellan(
   deployment,
-  (tenant) => Effect.map(ManyKeys.addRoles(tenant, roleCount), ({ id }) => ({ [pathCommand]: () => pathOf(id) })),
+  Effect.fnUntraced(function* (tenant) {
+    const ids = yield* ManyKeys.addRoles(tenant, roleCount)
+    const bearers = yield* ManyKeys.addKeys(tenant, usedKeyCount)
+    return {
+      [idsCommand]: () => ids.join("\n"),
+      [bearersCommand]: () => bearers.map(Redacted.value).join("\n")
+    }
+  }),
   ManyKeys.establish
 )

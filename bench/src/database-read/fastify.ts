@@ -7,7 +7,7 @@ import { createHash, hash, randomBytes, randomUUID } from "node:crypto"
 import { Pool } from "pg"
 import { keyCount } from "../server/Keys.ts"
 import { serving } from "../server/Serving.ts"
-import { anotherRole, pathCommand, pathOf, roleCount, roleOf, type WireRole } from "./Payload.ts"
+import { bearersCommand, idsCommand, roleOf, usedKeyCount, type WireRole, withId } from "./Payload.ts"
 
 interface KeyRow {
   readonly organization_id: string
@@ -22,11 +22,11 @@ interface RoleRow extends Omit<WireRole, "created_at" | "updated_at"> {
   readonly updated_at: Date
 }
 
-const [url = "", json = ""] = process.argv.slice(2)
+const [url = "", json = "", ids = ""] = process.argv.slice(2)
 const pool = new Pool({ connectionString: url, max: 10 })
 
-/** Two roles of one member with as many keys as ours has, and the role that is read among as many. */
-const establish = async (): Promise<{ readonly bearer: string; readonly role: WireRole }> => {
+/** Two roles of one member with as many keys as ours has, and as many roles, with the same ids. */
+const establish = async (): Promise<ReadonlyArray<string>> => {
   await pool.query(`
     CREATE TABLE members (id uuid PRIMARY KEY, organization_id uuid NOT NULL, is_active boolean NOT NULL);
     CREATE TABLE roles (id uuid PRIMARY KEY, organization_id uuid NOT NULL, name text NOT NULL,
@@ -39,32 +39,35 @@ const establish = async (): Promise<{ readonly bearer: string; readonly role: Wi
   const [organization, member] = [randomUUID(), randomUUID()]
   const permissions = ["chat:read", "chat:write", "organization:read", "connector:read", "role:write", "member:write"]
   const role = roleOf(json)
-  const roles = [role, ...Array.from({ length: roleCount - 1 }, () => anotherRole(role))]
   await pool.query("INSERT INTO members VALUES ($1, $2, true)", [member, organization])
   await Promise.all(
-    roles.map((one) =>
+    ids.split("\n").map((id) =>
       pool.query(
         `INSERT INTO roles
          SELECT id, $2, name, description, is_system, is_scim_managed, allow_model_choice, created_at, updated_at, $3
          FROM json_populate_record(NULL::roles, $1)`,
-        [JSON.stringify(one), organization, permissions]
+        [JSON.stringify(withId(role, id)), organization, permissions]
       )
     )
   )
   await pool.query("INSERT INTO member_roles SELECT $1, id FROM roles ORDER BY id LIMIT 2", [member])
-  const bearer = randomBytes(36).toString("base64")
-  await pool.query("INSERT INTO api_keys VALUES ($1, $2, $3, $4)", [
-    randomUUID(),
-    organization,
-    createHash("sha256").update(bearer).digest("hex"),
-    member
-  ])
+  const bearers = Array.from({ length: usedKeyCount }, () => randomBytes(36).toString("base64"))
+  await Promise.all(
+    bearers.map((bearer) =>
+      pool.query("INSERT INTO api_keys VALUES ($1, $2, $3, $4)", [
+        randomUUID(),
+        organization,
+        createHash("sha256").update(bearer).digest("hex"),
+        member
+      ])
+    )
+  )
   await pool.query(
     `INSERT INTO api_keys SELECT gen_random_uuid(), $1, encode(sha256(number::text::bytea), 'hex'), $2
      FROM generate_series(2, $3::int) AS number`,
     [organization, member, keyCount]
   )
-  return { bearer, role }
+  return bearers
 }
 
 const refused = { error: { code: "unauthenticated", message: "Authentication required" } } as const
@@ -129,6 +132,9 @@ server.get<{ Params: { readonly id: string } }>("/v2/roles/:id", { schema }, asy
   return { ...role, created_at: role.created_at.toISOString(), updated_at: role.updated_at.toISOString() }
 })
 
-const { bearer, role } = await establish()
+const bearers = await establish()
 const address = new URL(await server.listen({ host: "127.0.0.1", port: 0 }))
-serving(Number(address.port), bearer, { [pathCommand]: () => pathOf(role.id) })
+serving(Number(address.port), bearers[0] ?? "", {
+  [bearersCommand]: () => bearers.join("\n"),
+  [idsCommand]: () => ids
+})

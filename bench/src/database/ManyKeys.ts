@@ -23,19 +23,31 @@ export const establish = Effect.gen(function* () {
   return tenant
 })
 
-/** Roles beside those that the members have, one of which is read. */
+/** Keys of the administrator that are used, beside those that nobody uses. */
+export const addKeys = ({ adminId, adminRole, memberRole, organizationId }: Fixture.Tenant, count: number) =>
+  Effect.map(
+    Effect.forEach(Array.from({ length: count }), () =>
+      Fixture.key({ id: adminId, organizationId, roles: [adminRole.id, memberRole.id] })
+    ),
+    (issued) => issued.map(({ secret }) => secret)
+  )
+
+/** Roles beside those that the members have, alike but for their ids. */
 export const addRoles = (tenant: Fixture.Tenant, count: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const read = yield* Fixture.role(tenant.organizationId, {
+    const first = yield* Fixture.role(tenant.organizationId, {
       name: "Analysts of the northern region",
       permissions: ["chat:read"]
     })
-    yield* Effect.orDie(sql`
+    const others = yield* Effect.orDie(sql<{ readonly id: string }>`
       INSERT INTO castellan.roles (organization_id, id, created_at, document)
-      SELECT ${tenant.organizationId}, gen_random_uuid(), role.created_at, role.document
-      FROM castellan.roles AS role CROSS JOIN generate_series(2, ${count}::int) AS number
+      SELECT ${tenant.organizationId}, another.id, role.created_at,
+        jsonb_set(role.document::jsonb, '{id}', to_jsonb(another.id))::json
+      FROM castellan.roles AS role CROSS JOIN (
+        SELECT gen_random_uuid() AS id FROM generate_series(2, ${count}::int)) AS another
       WHERE ${entering(sql, tenant.organizationId)} AND role.organization_id = ${tenant.organizationId}
-        AND role.id = ${read.id}`)
-    return read
+        AND role.id = ${first.id}
+      RETURNING id`)
+    return [first.id, ...others.map(({ id }) => id)]
   })

@@ -63,11 +63,11 @@ const slice = (server: ServerProcess.ServerProcess, plan: Plan): Effect.Effect<S
       const before = yield* server.usage
       const outcome = yield* KeepAlive.drive(
         connections,
-        request({ method: "GET", path, bearer: server.bearer }),
+        KeepAlive.always(request({ method: "GET", path, bearer: server.bearer })),
         plan.milliseconds
       )
       const after = yield* server.usage
-      yield* check(server.name, outcome.body)
+      for (const body of outcome.bodies) if (body !== undefined) yield* check(server.name, body)
       return {
         responses: outcome.responses,
         perSecond: (outcome.responses * 1_000) / outcome.milliseconds,
