@@ -48,7 +48,7 @@ describe("the smallest host", () => {
           answer.assets.some((asset: { readonly url?: string }) => asset.url?.startsWith("/analytics/v2/assets/"))
         )
       }),
-    60_000
+    180_000
   )
 
   it.live(
@@ -64,6 +64,6 @@ describe("the smallest host", () => {
         const response = yield* Effect.promise(() => handler(new Request("http://host.example/analytics/v2/chats")))
         assert.strictEqual(response.status, 401)
       }),
-    60_000
+    180_000
   )
 })

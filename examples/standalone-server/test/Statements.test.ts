@@ -92,7 +92,7 @@ describe("statements of a run", () => {
           assert.include(next.response, "5000")
         })
       }),
-    60_000
+    180_000
   )
 
   it.live(
@@ -104,7 +104,7 @@ describe("statements of a run", () => {
         const answer = yield* Effect.promise(() => client.chats.ask({ question: "count for ever" }))
         assert.match(answer.response, /did not finish within 1s 500ms/)
       }),
-    60_000
+    180_000
   )
 
   it.live(
@@ -134,6 +134,6 @@ describe("statements of a run", () => {
         }
         assert.deepStrictEqual(readdirSync(files), before)
       }),
-    60_000
+    180_000
   )
 })

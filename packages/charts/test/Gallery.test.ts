@@ -20,7 +20,7 @@ const drawn = (name: string) =>
 const labels = ({ texts }: Drawing.Drawing, role = "axis-label") =>
   texts.filter((each) => each.role === role).map(({ text }) => text)
 
-layer(VegaRenderer.layer, { timeout: "60 seconds", excludeTestServices: true })("charts of real data", (it) => {
+layer(VegaRenderer.layer, { timeout: "180 seconds", excludeTestServices: true })("charts of real data", (it) => {
   it.effect.each(examples)("$name", ({ data, specification }) =>
     Effect.gen(function* () {
       const { svg } = yield* ChartRenderer.use((charts) => charts.render(specification, data))

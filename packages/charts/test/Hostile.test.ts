@@ -40,7 +40,7 @@ const assertPlain = (svg: string): void => {
 
 const drawing = VegaRenderer.layerWith({ timeLimit: "2 seconds" })
 
-layer(drawing, { timeout: "120 seconds", excludeTestServices: true })("hostile specifications", (it) => {
+layer(drawing, { timeout: "180 seconds", excludeTestServices: true })("hostile specifications", (it) => {
   it.effect.each(hostile)("$name", ({ says, specification }) =>
     Effect.gen(function* () {
       const charts = yield* ChartRenderer

@@ -232,6 +232,6 @@ describe("VegaRenderer", () => {
         assert.strictEqual(utc.trim().split("\n").length, names.length)
         for (const other of others) assert.strictEqual(other, utc)
       }),
-    120_000
+    180_000
   )
 })

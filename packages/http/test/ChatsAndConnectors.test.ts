@@ -13,7 +13,7 @@ const json = (method: string, path: string, body?: unknown) =>
 
 const ask = Effect.map(json("POST", "/v2/chats", { question: "What is the answer?" }), ({ body }) => body.chat_id)
 
-layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("chats over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds", excludeTestServices: true })("chats over HTTP", (it) => {
   it.effect("a chat is renamed, judged and deleted; then it is not there", () =>
     Effect.gen(function* () {
       const id: string = yield* ask
@@ -47,7 +47,7 @@ layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("chats
   )
 })
 
-layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("connectors over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds", excludeTestServices: true })("connectors over HTTP", (it) => {
   const postgres = {
     name: "orders",
     description: "What was ordered",

@@ -132,7 +132,7 @@ const send = (request: typeof Request.Type) => {
   })
 }
 
-layer(Site.layer(), { excludeTestServices: true, timeout: "120 seconds" })("whatever is sent", (it) => {
+layer(Site.layer(), { excludeTestServices: true, timeout: "180 seconds" })("whatever is sent", (it) => {
   it.effect("is answered, never by a defect, and with the envelope when it is refused", () =>
     Effect.gen(function* () {
       const statuses = new Map<number, number>()

@@ -128,7 +128,7 @@ const refused = (reply: Site.Reply, status: number, code: string, names: RegExp 
   assert.strictEqual(reply.headers["x-content-type-options"], "nosniff")
 }
 
-layer(Site.layer(), { excludeTestServices: true, timeout: "30 seconds" })("requests", (it) => {
+layer(Site.layer(), { excludeTestServices: true, timeout: "180 seconds" })("requests", (it) => {
   describe("the order of checks", () => {
     it.effect("an unknown path is 404, whoever asks and whatever they send", () =>
       Effect.gen(function* () {

@@ -42,7 +42,7 @@ const toldRun = (count: number) =>
     return { run, path: `/v2/chats/${run.chatId}/stream`, told: opening + count }
   })
 
-layer(Site.layer(), { excludeTestServices: true, timeout: "60 seconds" })("streams", (it) => {
+layer(Site.layer(), { excludeTestServices: true, timeout: "180 seconds" })("streams", (it) => {
   describe("the events of a question", () => {
     const form = '--b\r\nContent-Disposition: form-data; name="question"\r\n\r\nHow much?\r\n--b--\r\n'
     const bodies = [

@@ -77,7 +77,7 @@ const described = Layer.effect(
 
 const layer = described.pipe(Layer.provide(MalloyEngine.layer), Layer.provide(FilesDriver.layer({ concurrency: 1 })))
 
-it.layer(layer, { timeout: "60 seconds", excludeTestServices: true })("the data in a description", (it) => {
+it.layer(layer, { timeout: "180 seconds", excludeTestServices: true })("the data in a description", (it) => {
   it.effect("a text field of at most 50 values has them all, in order", () =>
     Effect.gen(function* () {
       const { field } = yield* Described

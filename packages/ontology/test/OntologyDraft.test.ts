@@ -91,7 +91,7 @@ const layer = Layer.effect(Shop, drafted(shop)).pipe(
   Layer.provideMerge(FilesDriver.layer({ concurrency: 1 }))
 )
 
-it.layer(layer, { timeout: "60 seconds", excludeTestServices: true })("OntologyDraft", (it) => {
+it.layer(layer, { timeout: "180 seconds", excludeTestServices: true })("OntologyDraft", (it) => {
   it.effect("a folder without tables has an empty draft", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* drafted({ "notes.txt": "nothing to see" })).input.files, [])

@@ -135,7 +135,7 @@ const cases: ReadonlyArray<readonly [what: string, query: string, rows: Readonly
   ["different values", "run: orders -> { aggregate: buyers is count(customer_id) }", [[3]]]
 ]
 
-it.layer(layer, { timeout: "60 seconds", excludeTestServices: true })("statements of the compiler", (it) => {
+it.layer(layer, { timeout: "180 seconds", excludeTestServices: true })("statements of the compiler", (it) => {
   for (const [what, query, expected] of cases) {
     it.effect(what, () =>
       Effect.gen(function* () {

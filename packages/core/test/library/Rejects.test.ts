@@ -104,6 +104,6 @@ describe("Rejects", () => {
         assert.isAbove(rejected, 200)
         assert.isAbove(cases.length - rejected, 100)
       }),
-    60_000
+    180_000
   )
 })

@@ -64,7 +64,7 @@ const ask = (question: string) =>
     }
   })
 
-layer(Site.layer({ deployment }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Site.layer({ deployment }), { excludeTestServices: true, timeout: "180 seconds" })(
   "cells of the sandbox",
   (it) => {
     describe("python", () => {

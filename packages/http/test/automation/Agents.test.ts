@@ -24,7 +24,7 @@ const ended = (path: string): Effect.Effect<{ readonly [field: string]: unknown 
     body.runs[0].ended_at === undefined ? Effect.delay(ended(path), "10 millis") : Effect.succeed(body.runs[0])
   )
 
-layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("agents over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds", excludeTestServices: true })("agents over HTTP", (it) => {
   it.effect("an agent is made, changed, listed and deleted; then it is not there", () =>
     Effect.gen(function* () {
       const agent = yield* json("POST", "/v2/agents", triage)

@@ -6,7 +6,7 @@ import * as Site from "../support/Site.ts"
 
 const unknown = "0197c0de-0000-7000-8000-000000000000"
 
-layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("apps over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds", excludeTestServices: true })("apps over HTTP", (it) => {
   it.effect("an app shows assets of a chat by addresses that work, in its own order, until it is deleted", () =>
     Effect.gen(function* () {
       const { assetIds, id: chatId } = yield* chat

@@ -7,7 +7,7 @@ const unknown = "0197c0de-0000-7000-8000-000000000000"
 
 const made = Effect.map(json("POST", "/v2/playbooks"), ({ body }): string => body.id)
 
-layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("playbooks over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds", excludeTestServices: true })("playbooks over HTTP", (it) => {
   it.effect("a playbook is made, configured, listed, deployed, taken back and deleted; then it is not there", () =>
     Effect.gen(function* () {
       const draft = yield* json("POST", "/v2/playbooks")
@@ -136,7 +136,7 @@ layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("playb
 
 const hurried = { requestTimeout: Duration.millis(300), answerTimeout: Duration.millis(900) }
 
-layer(Site.layer({ limits: hurried }), { timeout: "60 seconds", excludeTestServices: true })(
+layer(Site.layer({ limits: hurried }), { timeout: "180 seconds", excludeTestServices: true })(
   "a run that takes longer than requests may",
   (it) => {
     it.effect("is waited for as long as answers may take, and goes on after that", () =>

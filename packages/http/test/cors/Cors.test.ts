@@ -15,7 +15,7 @@ const corsHeaders = ({ headers }: Site.Reply) =>
 
 layer(Site.layer({ http: { cors: { origins: [origin, "http://localhost:5173"], maxAge: Duration.minutes(5) } } }), {
   excludeTestServices: true,
-  timeout: "60 seconds"
+  timeout: "180 seconds"
 })("pages of other origins", (it) => {
   it.effect("that are allowed may ask what they may send, and read what they are answered", () =>
     Effect.gen(function* () {
@@ -80,7 +80,7 @@ layer(Site.layer({ http: { cors: { origins: [origin, "http://localhost:5173"], m
   )
 })
 
-layer(Site.layer(), { excludeTestServices: true, timeout: "60 seconds" })("without the option", (it) => {
+layer(Site.layer(), { excludeTestServices: true, timeout: "180 seconds" })("without the option", (it) => {
   it.effect("no page of another origin is told anything", () =>
     Effect.gen(function* () {
       for (const call of [preflight(origin), { headers: { origin } }]) {

@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { conflict, create, idOf, isReplay, keyed, newKey, playbooks, server } from "../support/Keyed.ts"
 import * as Site from "../support/Site.ts"
 
-layer(Site.layer(), { timeout: "60 seconds" })("idempotent requests", (it) => {
+layer(Site.layer(), { timeout: "180 seconds" })("idempotent requests", (it) => {
   describe("the same request", () => {
     it.effect("is carried out once: the answer comes again, to the byte", () =>
       Effect.gen(function* () {

@@ -25,7 +25,7 @@ const grave = Effect.map(Deferred.make<never>(), (end) => {
   }
 })
 
-layer(Site.layer({ limits }), { timeout: "60 seconds" })("idempotent requests and what can go wrong", (it) => {
+layer(Site.layer({ limits }), { timeout: "180 seconds" })("idempotent requests and what can go wrong", (it) => {
   it.effect("a server that died before its use case committed: the next attempt carries the request out", () =>
     Effect.gen(function* () {
       const key = newKey()

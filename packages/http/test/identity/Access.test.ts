@@ -51,7 +51,7 @@ const counted = (kind: (typeof kinds)[number], key: string) =>
 
 const privately = { is_public: false, grants: [] }
 
-layer(Site.layer(), { timeout: "60 seconds" })("access over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds" })("access over HTTP", (it) => {
   it.effect.each(kinds)("%s are hidden until they are shared, and again when they no longer are", (kind) =>
     Effect.gen(function* () {
       const { tenant } = yield* Site.Site

@@ -17,7 +17,7 @@ const auditor = Effect.gen(function* () {
   return yield* person({ member: { roles: [role] } })
 })
 
-layer(Site.layer(), { timeout: "60 seconds" })("the audit log over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds" })("the audit log over HTTP", (it) => {
   it.effect("says who did what to which thing, by which key, from where, and what was there before and after", () =>
     Effect.gen(function* () {
       const { admin, tenant } = yield* Site.Site
@@ -138,7 +138,7 @@ layer(Site.layer(), { timeout: "60 seconds" })("the audit log over HTTP", (it) =
   )
 })
 
-layer(Site.layer(), { timeout: "60 seconds" })("usage over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds" })("usage over HTTP", (it) => {
   it.effect("is summed by what is asked for, and is everybody's own to see", () =>
     Effect.gen(function* () {
       const { tenant } = yield* Site.Site
@@ -198,7 +198,7 @@ layer(Site.layer(), { timeout: "60 seconds" })("usage over HTTP", (it) => {
   )
 })
 
-layer(Site.layer(), { timeout: "60 seconds" })("budgets over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds" })("budgets over HTTP", (it) => {
   const budget = { name: "Daily", measure: "tokens", amount: 100, period: "day" }
   const put = (budgets: unknown, key?: string) => json("PUT", "/v2/budgets", { budgets }, key)
 
@@ -286,7 +286,7 @@ layer(Site.layer(), { timeout: "60 seconds" })("budgets over HTTP", (it) => {
   )
 })
 
-layer(Site.layer(), { timeout: "60 seconds" })("the organization over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds" })("the organization over HTTP", (it) => {
   it.effect("its settings are changed as far as they are named", () =>
     Effect.gen(function* () {
       const { tenant } = yield* Site.Site

@@ -15,7 +15,7 @@ const inherit = { inheritAllRoles: true }
 const idsOf = (reply: { readonly body: { readonly api_keys: ReadonlyArray<{ readonly id: string }> } }) =>
   reply.body.api_keys.map(({ id }) => id)
 
-layer(Site.layer(), { timeout: "60 seconds" })("API keys over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds" })("API keys over HTTP", (it) => {
   it.effect("a key is minted with its value shown once, works, and is listed without it", () =>
     Effect.gen(function* () {
       const { tenant } = yield* Site.Site

@@ -13,7 +13,7 @@ const adminOnly = "admin role required"
 
 const named = (things: ReadonlyArray<{ readonly name: string }>) => things.map(({ name }) => name)
 
-layer(Site.layer(), { timeout: "60 seconds" })("roles over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds" })("roles over HTTP", (it) => {
   it.effect("a role is made without a permission, changed, given permissions, and deleted", () =>
     Effect.gen(function* () {
       const at = new Date(yield* Clock.currentTimeMillis).toISOString()
@@ -205,7 +205,7 @@ layer(Site.layer(), { timeout: "60 seconds" })("roles over HTTP", (it) => {
   )
 })
 
-layer(Site.layer(), { timeout: "60 seconds" })("members over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds" })("members over HTTP", (it) => {
   const list = (key?: string) => Effect.map(json("GET", "/v2/members", undefined, key), ({ body }) => body.members)
 
   it.effect("whoever is invited is there, with a role; deactivated they are not; invited again they start anew", () =>

@@ -34,7 +34,7 @@ const rolesPath = (id: string, role?: string) => `/v2/members/${id}/roles${role 
 
 const lost = "invalid or expired token"
 
-layer(site, { timeout: "60 seconds" })("sessions over HTTP", (it) => {
+layer(site, { timeout: "180 seconds" })("sessions over HTTP", (it) => {
   it.effect("a key mints a token of a quarter of an hour, which does as much and can be renewed", () =>
     Effect.gen(function* () {
       const one = yield* person()
@@ -97,7 +97,7 @@ layer(site, { timeout: "60 seconds" })("sessions over HTTP", (it) => {
   )
 })
 
-layer(site, { timeout: "60 seconds" })("tokens of an identity provider over HTTP", (it) => {
+layer(site, { timeout: "180 seconds" })("tokens of an identity provider over HTTP", (it) => {
   const call = ["GET", "/v2/chats", undefined] as const
 
   it.effect("let a member in with the roles that it holds now", () =>
@@ -199,7 +199,7 @@ const away = Layer.unwrap(
   )
 )
 
-layer(away, { timeout: "60 seconds" })("an identity provider that is away", (it) => {
+layer(away, { timeout: "180 seconds" })("an identity provider that is away", (it) => {
   it.effect("makes a token wait, not its holder sign in again; keys work all the while", () =>
     Effect.gen(function* () {
       const provider = yield* Provider

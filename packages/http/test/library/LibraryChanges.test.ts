@@ -35,7 +35,7 @@ const filed = Effect.fnUntraced(function* (path: string, more: object = {}) {
   }
 })
 
-layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("changes of the library over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds", excludeTestServices: true })("changes of the library over HTTP", (it) => {
   it.effect("edits are shown, filed, approved by somebody else and merged; then they are there for everybody", () =>
     Effect.gen(function* () {
       const sandcastle = yield* staged("docs/sales.md")
@@ -141,7 +141,7 @@ layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("chang
   )
 })
 
-layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("the list of changes over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds", excludeTestServices: true })("the list of changes over HTTP", (it) => {
   it.effect("has pages without a gap or a repeat, and counts what the caller sees", () =>
     Effect.gen(function* () {
       const made = []
@@ -171,7 +171,7 @@ layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("the l
   )
 })
 
-layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("folder policies over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds", excludeTestServices: true })("folder policies over HTTP", (it) => {
   it.effect("a folder has a policy of its own until it is deleted; the library's own stays", () =>
     Effect.gen(function* () {
       const { tenant } = yield* Site.Site

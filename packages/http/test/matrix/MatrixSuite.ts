@@ -137,7 +137,7 @@ export const suite = (title: string, deployment: Deployment, { isThorough = true
     Layer.provideMerge(deployment),
     Layer.provide(manySandcastles)
   )
-  layer(site, { timeout: "120 seconds", excludeTestServices: true })(`the matrix of callers: ${title}`, (it) => {
+  layer(site, { timeout: "180 seconds", excludeTestServices: true })(`the matrix of callers: ${title}`, (it) => {
     it.effect.each(guarded.map((operation) => [operation.name, operation] as const))("%s", ([, operation]) =>
       Effect.map(walked(operation, isThorough), (wrong) => assert.deepStrictEqual(wrong, []))
     )

@@ -28,7 +28,7 @@ const small: RateLimit = { requestsPerMinute: 60, burst: 3 }
 layer(
   Site.layer({ limits: { failedAuthentications: { requestsPerMinute: 60, burst: 5 } }, http: { trustedProxies: 1 } }),
   {
-    timeout: "60 seconds"
+    timeout: "180 seconds"
   }
 )("rate limits over HTTP", (it) => {
   describe("of an organization", () => {

@@ -4,7 +4,7 @@ import * as Site from "../support/Site.ts"
 
 const limits = { requestTimeout: Duration.millis(200), answerTimeout: Duration.millis(400) }
 
-layer(Site.layer({ limits }), { timeout: "60 seconds", excludeTestServices: true })(
+layer(Site.layer({ limits }), { timeout: "180 seconds", excludeTestServices: true })(
   "a body that does not come",
   (it) => {
     for (const [what, path, type] of [

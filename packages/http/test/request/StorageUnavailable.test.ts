@@ -63,7 +63,7 @@ const unavailable = (reply: Site.Reply) => {
   assert.notInclude(reply.text, "10.0.0.5")
 }
 
-layer(Site.layer({ deployment: { stores } }), { timeout: "60 seconds" })("a storage that is away", (it) => {
+layer(Site.layer({ deployment: { stores } }), { timeout: "180 seconds" })("a storage that is away", (it) => {
   it.effect("is 503, whatever is asked, and the server is well as soon as it is back", () =>
     Effect.gen(function* () {
       const before = yield* playbooks

@@ -87,7 +87,7 @@ const send = Effect.fnUntraced(function* (
   return { status: reply.status, headers: reply.headers, body: JSON.parse(reply.text) }
 })
 
-layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("Connect's own client", (it) => {
+layer(Site.layer(), { timeout: "180 seconds", excludeTestServices: true })("Connect's own client", (it) => {
   const below = ["", "/rpc/public"]
 
   it.effect("gets an app, at either path, as its owner and as nobody else", () =>
@@ -207,7 +207,7 @@ layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("Conne
   )
 })
 
-layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("a call without a client", (it) => {
+layer(Site.layer(), { timeout: "180 seconds", excludeTestServices: true })("a call without a client", (it) => {
   const paths = [webhookPath, getAppPath, migratePath, `/rpc/public${getAppPath}`, `/rpc/public${migratePath}`]
 
   it.effect("has to name the protocol's version, and may say how long it waits", () =>
@@ -354,7 +354,7 @@ const layerMisbehaving = Layer.effect(
   Layer.provideMerge(Deployment.layer())
 )
 
-layer(layerMisbehaving, { timeout: "60 seconds", excludeTestServices: true })(
+layer(layerMisbehaving, { timeout: "180 seconds", excludeTestServices: true })(
   "an operation of the protocol that goes wrong",
   (it) => {
     it.effect("fails by the protocol's code and status, whether the contract has foreseen it or not", () =>

@@ -52,7 +52,7 @@ const uploadsOf = Effect.fnUntraced(function* (chatId: string) {
   return answer.map(({ path, size }) => [path, size])
 })
 
-layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("files with a question over HTTP", (it) => {
+layer(Site.layer(), { timeout: "180 seconds", excludeTestServices: true })("files with a question over HTTP", (it) => {
   it.effect("are taken, listed with the question, and in the chat's sandcastle", () =>
     Effect.gen(function* () {
       const files = [
@@ -124,7 +124,7 @@ layer(Site.layer(), { timeout: "60 seconds", excludeTestServices: true })("files
   )
 })
 
-layer(Site.layer({ deployment: { sandbox: layerUnavailable } }), { timeout: "60 seconds", excludeTestServices: true })(
+layer(Site.layer({ deployment: { sandbox: layerUnavailable } }), { timeout: "180 seconds", excludeTestServices: true })(
   "files with a question where there are no sandboxes",
   (it) => {
     it.effect("are refused, so that none is lost in silence", () =>

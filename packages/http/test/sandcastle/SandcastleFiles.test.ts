@@ -46,7 +46,7 @@ const file = (filename: string, content: string | Uint8Array = "a,b\n1,2\n"): Pa
 const download = (path: string, name: string) => Site.call(`${path}/files/${encodeURIComponent(name)}`)
 
 layer(Site.layer({ http: { publicUrl: "https://example.org/analytics/" } }), {
-  timeout: "60 seconds",
+  timeout: "180 seconds",
   excludeTestServices: true
 })("files of sandcastles over HTTP", (it) => {
   it.effect("a file goes to the uploads by its own name, into a folder, or where it is told; its bytes come back", () =>

@@ -35,7 +35,7 @@ const tables = [
   }
 ] as const
 
-layer(Site.layer({ deployment: { tables } }), { timeout: "60 seconds", excludeTestServices: true })(
+layer(Site.layer({ deployment: { tables } }), { timeout: "180 seconds", excludeTestServices: true })(
   "sandcastles over HTTP",
   (it) => {
     it.effect("one is started, looked at, listed, stopped and started again", () =>
@@ -241,7 +241,7 @@ layer(Site.layer({ deployment: { tables } }), { timeout: "60 seconds", excludeTe
 )
 
 layer(Site.layer({ deployment: { sandbox: SandboxRuntime.layerUnavailable } }), {
-  timeout: "60 seconds",
+  timeout: "180 seconds",
   excludeTestServices: true
 })("a deployment without sandboxes", (it) => {
   it.effect("says that it has none, and has no sandcastle left over", () =>
@@ -255,7 +255,7 @@ layer(Site.layer({ deployment: { sandbox: SandboxRuntime.layerUnavailable } }), 
 
 const hurried = { requestTimeout: Duration.millis(300), answerTimeout: Duration.millis(900) }
 
-layer(Site.layer({ limits: hurried }), { timeout: "60 seconds", excludeTestServices: true })(
+layer(Site.layer({ limits: hurried }), { timeout: "180 seconds", excludeTestServices: true })(
   "an execution that takes longer than requests may",
   (it) => {
     it.effect("is waited for as long as answers may take, and then stopped and recorded", () =>
@@ -299,7 +299,7 @@ const unusual = Site.layer({
   }
 })
 
-layer(unusual, { timeout: "60 seconds", excludeTestServices: true })("what sandcastles show over HTTP", (it) => {
+layer(unusual, { timeout: "180 seconds", excludeTestServices: true })("what sandcastles show over HTTP", (it) => {
   it.effect("a picture that is displayed is a file with an address and a media type", () =>
     Effect.gen(function* () {
       const path = pathOf(yield* started)
@@ -373,7 +373,7 @@ const single = Site.layer().pipe(
   )
 )
 
-layer(few, { timeout: "60 seconds", excludeTestServices: true })("an organization of two sandcastles", (it) => {
+layer(few, { timeout: "180 seconds", excludeTestServices: true })("an organization of two sandcastles", (it) => {
   it.effect("has a third refused as a conflict that says what to do", () =>
     Effect.gen(function* () {
       const first = yield* started
@@ -386,7 +386,7 @@ layer(few, { timeout: "60 seconds", excludeTestServices: true })("an organizatio
   )
 })
 
-layer(single, { timeout: "60 seconds", excludeTestServices: true })("a server of one sandcastle", (it) => {
+layer(single, { timeout: "180 seconds", excludeTestServices: true })("a server of one sandcastle", (it) => {
   it.effect("has a second refused, with when to try again", () =>
     Effect.gen(function* () {
       yield* started

@@ -271,7 +271,7 @@ for (const { layer, name } of databases()) {
       })
     })
   )
-  it.layer(Layer.mergeAll(built, layerCrypto), { timeout: "60 seconds" })(`Lists (${name})`, (it) => {
+  it.layer(Layer.mergeAll(built, layerCrypto), { timeout: "180 seconds" })(`Lists (${name})`, (it) => {
     let found = 0
 
     it.effect.prop(

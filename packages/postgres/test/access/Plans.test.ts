@@ -105,7 +105,7 @@ for (const server of TestDatabase.servers()) {
     )
   )
 
-  it.layer(layer, { timeout: "60 seconds" })(`plans (${server.name})`, (it) => {
+  it.layer(layer, { timeout: "180 seconds" })(`plans (${server.name})`, (it) => {
     /** Asserts that an effect is one statement that looks at few rows, without sorting or going through a table. */
     const assertDirect = Effect.fnUntraced(function* <A, E, R>(
       about: string,

@@ -91,7 +91,7 @@ const count = 12
 for (const { layer, name } of databases()) {
   describe(`changes of several servers (${name})`, () => {
     it.layer(layer.pipe(Layer.provideMerge(Deployment.layerCrypto)), {
-      timeout: "60 seconds",
+      timeout: "180 seconds",
       excludeTestServices: true
     })((it) => {
       it.effect(
@@ -132,7 +132,7 @@ for (const { layer, name } of databases()) {
             ).pipe(as(boss), on(1))
             assert.deepStrictEqual(counts, { draft: 0, open: 0, reserved: 0, approved: count, denied: 0 })
           }).pipe(Effect.scoped),
-        60_000
+        180_000
       )
 
       it.effect(
@@ -166,7 +166,7 @@ for (const { layer, name } of databases()) {
             ])
             assert.strictEqual((yield* history(tenant.organizationId).pipe(on(0))).versions, 2)
           }).pipe(Effect.scoped),
-        60_000
+        180_000
       )
 
       it.effect(
@@ -188,7 +188,7 @@ for (const { layer, name } of databases()) {
             assert.deepStrictEqual(outcomes, ["conflict", "conflict", "conflict", "merged"])
             assert.strictEqual((yield* history(tenant.organizationId).pipe(on(0))).versions, 2)
           }).pipe(Effect.scoped),
-        60_000
+        180_000
       )
     })
   })

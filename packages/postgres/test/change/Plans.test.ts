@@ -96,7 +96,7 @@ for (const server of TestDatabase.servers()) {
     )
   )
 
-  it.layer(layer, { timeout: "60 seconds" })(`plans of changes (${server.name})`, (it) => {
+  it.layer(layer, { timeout: "180 seconds" })(`plans of changes (${server.name})`, (it) => {
     const assertDirect = Effect.fnUntraced(function* <A, E, R>(
       about: string,
       effect: Effect.Effect<A, E, R>,

@@ -40,7 +40,7 @@ for (const { layer, name } of databases()) {
   ChangeStoreSuite.suite(name, stores)
 
   describe(`PostgresChangeStore (${name})`, () => {
-    it.layer(Layer.mergeAll(stores, Deployment.layerCrypto), { timeout: "60 seconds" })((it) => {
+    it.layer(Layer.mergeAll(stores, Deployment.layerCrypto), { timeout: "180 seconds" })((it) => {
       it.effect.prop(
         "L2 whoever reads, it answers as a store does that shows every change to the rule",
         [

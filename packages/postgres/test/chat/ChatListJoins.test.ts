@@ -20,7 +20,7 @@ for (const { layer, name } of databases()) {
     Layer.provideMerge(layer),
     Layer.provideMerge(layerCrypto)
   )
-  it.layer(store, { timeout: "30 seconds" })(`lists of chats, however they are planned (${name})`, (it) => {
+  it.layer(store, { timeout: "180 seconds" })(`lists of chats, however they are planned (${name})`, (it) => {
     for (const method of methods) {
       it.effect(`by ${method} alone`, () =>
         Effect.gen(function* () {

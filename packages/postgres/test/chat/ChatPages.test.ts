@@ -101,7 +101,7 @@ const scene = Effect.fnUntraced(function* (roleCount: number, times: number, day
 })
 
 for (const { layer, name } of databases()) {
-  it.layer(servicesOver(layer), { timeout: "120 seconds" })(`pages of chats (${name})`, (it) => {
+  it.layer(servicesOver(layer), { timeout: "180 seconds" })(`pages of chats (${name})`, (it) => {
     for (const [roles, times] of [
       [0, 1500],
       [9, 300]

@@ -59,7 +59,7 @@ for (const { isEmbedded, layer, name } of databases()) {
     Layer.provideMerge(layer),
     Layer.provideMerge(layerCrypto)
   )
-  it.layer(services, { timeout: "60 seconds", excludeTestServices: true })(`audiences (${name})`, (it) => {
+  it.layer(services, { timeout: "180 seconds", excludeTestServices: true })(`audiences (${name})`, (it) => {
     it.effect("go with the last of their chats, and come back with the next", () =>
       Effect.gen(function* () {
         const chats = yield* ChatStore

@@ -26,7 +26,7 @@ for (const { layer, name } of databases()) {
     )
   )
 
-  it.layer(Layer.provideMerge(PostgresTransaction.layer, layer), { timeout: "30 seconds" })(
+  it.layer(Layer.provideMerge(PostgresTransaction.layer, layer), { timeout: "180 seconds" })(
     `a transaction that loses (${name})`,
     (it) => {
       it.effect("is run again until it wins, and answers once", () =>

@@ -162,7 +162,7 @@ describe("a process that is killed with its embedded database", () => {
             }
           }).pipe(Effect.provide(Deployments.server(connection(yield* engineOf(folder), applicationRole))))
         }).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "Error")),
-      120_000
+      180_000
     )
   }
 })

@@ -62,7 +62,7 @@ const race = (name: string, test: (race: Race) => Effect.Effect<void, unknown>) 
             both: (one, other) => Effect.all([here(one), there(other)], { concurrency: "unbounded" })
           })
         }).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "Fatal")),
-      60_000
+      180_000
     )
   }
 }

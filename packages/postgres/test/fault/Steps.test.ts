@@ -103,7 +103,7 @@ for (const server of TestDatabase.servers()) {
       it.live(
         `leaves all or nothing: ${useCase.name}`,
         () => faulted(server, useCase).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "None")),
-        60_000
+        180_000
       )
     }
   })

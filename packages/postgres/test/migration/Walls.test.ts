@@ -22,7 +22,7 @@ const seen = Effect.fnUntraced(function* (table: string, entered: ReturnType<typ
 })
 
 for (const { layer, name } of databases()) {
-  it.layer(layer, { timeout: "30 seconds" })(`the walls between organizations (${name})`, (it) => {
+  it.layer(layer, { timeout: "180 seconds" })(`the walls between organizations (${name})`, (it) => {
     it.effect("every table names the organization first in its key, and has row-level security that is forced", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient

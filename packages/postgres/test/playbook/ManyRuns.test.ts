@@ -61,7 +61,7 @@ for (const server of TestDatabase.servers()) {
             )
           }).pipe(Effect.provide(PostgresPlaybookRunStore.layer.pipe(Layer.provideMerge(connections))))
         }).pipe(Effect.scoped, Effect.provide(layerCrypto)),
-      120_000
+      180_000
     )
   })
 }

@@ -72,7 +72,7 @@ for (const one of TestDatabase.servers()) {
             assert.strictEqual(yield* lastOf(next), "done completed")
           }).pipe(Effect.provide(server(url, { script: () => says("Here.") })))
         }).pipe(Effect.scoped),
-      60_000
+      180_000
     )
 
     it.live(
@@ -101,7 +101,7 @@ for (const one of TestDatabase.servers()) {
             assert.strictEqual(yield* here(lastOf(run)), "done failed: cancelled")
           }
         }).pipe(Effect.scoped),
-      60_000
+      180_000
     )
   })
 }

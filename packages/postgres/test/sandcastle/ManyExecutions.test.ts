@@ -101,7 +101,7 @@ for (const server of TestDatabase.servers()) {
             assert.isAtMost(left.pages, 3, "what has ended is not looked at")
           }).pipe(Effect.provide(PostgresExecutionStore.layer.pipe(Layer.provideMerge(connections))))
         }).pipe(Effect.scoped, Effect.provide(layerCrypto)),
-      120_000
+      180_000
     )
 
     it.live(
@@ -172,7 +172,7 @@ for (const server of TestDatabase.servers()) {
           assert.isAtLeast(left[0]?.count ?? 0, writes)
           assert.isAtMost(left[0]?.count ?? 0, writes + 1)
         }).pipe(Effect.scoped, Effect.provide(layerCrypto)),
-      120_000
+      180_000
     )
   })
 }

@@ -168,7 +168,7 @@ for (const one of TestDatabase.servers()) {
             4 * count
           )
         }).pipe(Effect.scoped),
-      120_000
+      180_000
     )
 
     it.live(
@@ -202,7 +202,7 @@ for (const one of TestDatabase.servers()) {
           assert.strictEqual(told.items.length, count)
           assert.strictEqual(new Set(told.items.map(({ target }) => target.id)).size, count)
         }).pipe(Effect.scoped),
-      120_000
+      180_000
     )
   })
 }

@@ -56,7 +56,7 @@ const patience = 240_000
 export const suite = <E>(name: string, layer: Layer.Layer<SandboxRuntime, E>, options: AbuseOptions): void => {
   // Before the runtime is built: what it starts could have inherited it.
   process.env[secretVariable] = secret
-  it.layer(layer, { timeout: "120 seconds", excludeTestServices: true })(`abuse (${name})`, (it) => {
+  it.layer(layer, { timeout: "180 seconds", excludeTestServices: true })(`abuse (${name})`, (it) => {
     it.effect("a session opens, and all 51 cases are accounted for", () =>
       Effect.gen(function* () {
         const { capabilities } = yield* SandboxRuntime

@@ -78,7 +78,7 @@ const refused: ReadonlyArray<readonly [what: string, specification: unknown, nam
 
 /** The suite: hand it the adapter as a layer. It draws for real, so it takes a live clock. */
 export const suite = <E>(adapter: string, layer: Layer.Layer<ChartRenderer, E>): void =>
-  it.layer(layer, { timeout: "60 seconds", excludeTestServices: true })(`ChartRenderer (${adapter})`, (it) => {
+  it.layer(layer, { timeout: "180 seconds", excludeTestServices: true })(`ChartRenderer (${adapter})`, (it) => {
     it.effect("a chart is an SVG document and a PNG of twice its size", () =>
       Effect.gen(function* () {
         const chart = yield* render(bars("Sales"))

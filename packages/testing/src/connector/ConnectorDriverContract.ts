@@ -71,7 +71,7 @@ export const refused: ReadonlyArray<string> = [
 
 /** Runs the contract over a source. Its statements take real time. */
 export const suite = <E>(name: string, layer: Layer.Layer<ConnectorDriver, E>, connector: Connector): void =>
-  it.layer(layer, { excludeTestServices: true, timeout: "60 seconds" })(`ConnectorDriver (${name})`, (it) => {
+  it.layer(layer, { excludeTestServices: true, timeout: "180 seconds" })(`ConnectorDriver (${name})`, (it) => {
     const query = (statement: string, bounds: Partial<QueryLimits> = {}) =>
       ConnectorDriver.use((driver) => driver.query(connector, statement, { ...limits, ...bounds }))
 

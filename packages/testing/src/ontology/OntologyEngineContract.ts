@@ -112,7 +112,7 @@ const only1 = (problems: ReadonlyArray<OntologyProblem>): OntologyProblem => {
 
 /** The suite: hand it the adapter as a layer over the connector port. */
 export const suite = <E>(name: string, layer: Layer.Layer<OntologyEngine, E, ConnectorDriver>) =>
-  it.layer(Layer.provideMerge(layer, ScriptedDriver.layer({ tables })), { timeout: "60 seconds" })(
+  it.layer(Layer.provideMerge(layer, ScriptedDriver.layer({ tables })), { timeout: "180 seconds" })(
     `OntologyEngine (${name})`,
     (it) => {
       it.effect("an empty folder has no sources", () =>

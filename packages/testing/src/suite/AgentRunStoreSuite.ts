@@ -20,7 +20,7 @@ const client = (region: string): ClientMetadata => ({ text: `{"region":"${region
 
 /** Runs the contract of `AgentRunStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<AgentRunStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`AgentRunStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`AgentRunStore (${name})`, (it) => {
     it.effect("gives back what was saved, in every status, whatever its payload", () =>
       Effect.gen(function* () {
         const store = yield* AgentRunStore

@@ -18,7 +18,7 @@ import { assertSame } from "./Same.ts"
 
 /** Runs the contract of `AgentStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<AgentStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`AgentStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`AgentStore (${name})`, (it) => {
     const newReader = Effect.flatMap(Sample.organizationId, (id) => Sample.principal(id))
 
     const kept = (maker: Principal, given?: AutomationSample.AgentOptions) =>

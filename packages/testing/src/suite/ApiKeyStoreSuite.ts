@@ -14,7 +14,7 @@ import { assertSame } from "./Same.ts"
 
 /** Runs the contract of `ApiKeyStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<ApiKeyStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`ApiKeyStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`ApiKeyStore (${name})`, (it) => {
     const sample = (options?: Sample.KeyOptions) =>
       Effect.gen(function* () {
         const owner = yield* Sample.member(yield* Sample.organizationId)

@@ -19,7 +19,7 @@ const client = (region: string): ClientMetadata => ({ text: `{"region":"${region
 
 /** Runs the contract of `AppStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<AppStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`AppStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`AppStore (${name})`, (it) => {
     const newReader = Effect.flatMap(Sample.organizationId, (id) => Sample.principal(id))
 
     const assetsOf = Effect.fnUntraced(function* (maker: Principal, count: number) {

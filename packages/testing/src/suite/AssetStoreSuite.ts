@@ -11,7 +11,7 @@ import * as Sample from "../fixture/Sample.ts"
 
 /** Runs the contract of `AssetStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<AssetStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`AssetStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`AssetStore (${name})`, (it) => {
     const sample = Effect.gen(function* () {
       const principal = yield* Sample.principal(yield* Sample.organizationId)
       return yield* Sample.asset(yield* Sample.run(principal, yield* Sample.chat(principal)))

@@ -19,7 +19,7 @@ const at = (second: number): DateTime.Utc => DateTime.makeUnsafe(Date.UTC(2030, 
 
 /** Runs the contract of `AuditStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<AuditStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`AuditStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`AuditStore (${name})`, (it) => {
     const actor = Effect.flatMap(Sample.organizationId, (id) => Sample.principal(id))
 
     /** Every page of a query, one after the other. */

@@ -15,7 +15,7 @@ import { assertSame } from "./Same.ts"
 
 /** Runs the contract of `BudgetStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<BudgetStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`BudgetStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`BudgetStore (${name})`, (it) => {
     it.effect("lists the budgets of one organization, in the order of their creation, as they are now", () =>
       Effect.gen(function* () {
         const store = yield* BudgetStore

@@ -120,7 +120,7 @@ const client = (attributes: ClientMetadata["attributes"]): ClientMetadata => ({
 
 /** Runs the contract of `ChangeStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<ChangeStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`ChangeStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`ChangeStore (${name})`, (it) => {
     it.effect("knows nothing of what was never added", () =>
       Effect.gen(function* () {
         const store = yield* ChangeStore

@@ -18,7 +18,7 @@ export const suite = <E, R>(
   layer: Layer.Layer<ChatChannel | R, E>,
   arrived: (channelId: ChatChannelId) => Effect.Effect<ReadonlyArray<string>, never, R>
 ): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`ChatChannel (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`ChatChannel (${name})`, (it) => {
     const newPost = Effect.gen(function* () {
       const principal = yield* Sample.principal(yield* Sample.organizationId)
       const run = yield* AutomationSample.playbookRun(principal, yield* AutomationSample.playbook(principal))

@@ -88,7 +88,7 @@ const sortKey = (chat: Chat, by: ChatQuery["sortBy"]): string | number =>
 
 /** Runs the contract of `ChatStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<ChatStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`ChatStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`ChatStore (${name})`, (it) => {
     it.effect("an opened chat is running, with its run queued", () =>
       Effect.gen(function* () {
         const store = yield* ChatStore

@@ -17,7 +17,7 @@ import { assertSame } from "./Same.ts"
 
 /** Runs the contract of `ConnectorStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<ConnectorStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`ConnectorStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`ConnectorStore (${name})`, (it) => {
     it.effect("lists the connectors of one organization, in the order of their ids", () =>
       Effect.gen(function* () {
         const store = yield* ConnectorStore

@@ -51,7 +51,7 @@ export const suite = <E>(
   name: string,
   layer: Layer.Layer<CredentialFacts.CredentialFacts | ApiKeyStore | MemberStore | RoleStore, E>
 ): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "60 seconds" })(`CredentialFacts (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`CredentialFacts (${name})`, (it) => {
     const facts = CredentialFacts.CredentialFacts
     const keep = (key: ApiKey) =>
       Effect.as(

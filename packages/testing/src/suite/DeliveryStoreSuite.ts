@@ -22,7 +22,7 @@ const channel = DeliveryTarget.cases.ChatChannel.make({
 
 /** Runs the contract of `DeliveryStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<DeliveryStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`DeliveryStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`DeliveryStore (${name})`, (it) => {
     const newReport = Effect.gen(function* () {
       const principal = yield* Sample.principal(yield* Sample.organizationId)
       const run = yield* AutomationSample.playbookRun(principal, yield* AutomationSample.playbook(principal))

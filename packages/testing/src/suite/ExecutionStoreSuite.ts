@@ -31,7 +31,7 @@ const newSandcastle = Effect.flatMap(Sample.organizationId, (organization) =>
 
 /** Runs the contract of `ExecutionStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<ExecutionStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`ExecutionStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`ExecutionStore (${name})`, (it) => {
     it.effect("keeps an execution in each state in full, and replaces it", () =>
       Effect.gen(function* () {
         const store = yield* ExecutionStore

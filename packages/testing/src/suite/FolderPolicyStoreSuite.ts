@@ -37,7 +37,7 @@ const docs = LibraryPath.make("docs")
 
 /** Runs the contract of `FolderPolicyStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<FolderPolicyStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`FolderPolicyStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`FolderPolicyStore (${name})`, (it) => {
     it.effect("knows nothing of an organization without a policy", () =>
       Effect.gen(function* () {
         const store = yield* FolderPolicyStore

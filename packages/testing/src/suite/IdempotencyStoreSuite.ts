@@ -29,7 +29,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 /** Runs the contract of `IdempotencyStore` against an adapter. Time is the test's. */
 export const suite = <E>(name: string, layer: Layer.Layer<IdempotencyStore | Transaction, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`IdempotencyStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`IdempotencyStore (${name})`, (it) => {
     const request = Effect.gen(function* () {
       return {
         organizationId: yield* Sample.organizationId,

@@ -38,7 +38,7 @@ export const suite = <E>(
     return { models, model: first.id }
   })
 
-  it.layer(layer, { timeout: "30 seconds" })(`LanguageModels (${name})`, (it) => {
+  it.layer(layer, { timeout: "180 seconds" })(`LanguageModels (${name})`, (it) => {
     it.effect("serves at least one model, each under an id of its own", () =>
       Effect.gen(function* () {
         const { models } = yield* best

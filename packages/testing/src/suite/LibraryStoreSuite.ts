@@ -41,7 +41,7 @@ const commitOf = (treeId: TreeId, parents: ReadonlyArray<CommitId>, message: str
 
 /** Runs the contract of `LibraryStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<LibraryStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`LibraryStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`LibraryStore (${name})`, (it) => {
     /** Adds a version without files, so that a head can point to it. */
     const version = Effect.fnUntraced(function* (
       organizationId: Effect.Success<typeof Sample.organizationId>,

@@ -20,7 +20,7 @@ export const suite = <E, R>(
   layer: Layer.Layer<Mailer | R, E>,
   arrived: (address: EmailAddress) => Effect.Effect<ReadonlyArray<ArrivedMail>, never, R>
 ): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`Mailer (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`Mailer (${name})`, (it) => {
     const newMail = Effect.gen(function* () {
       const key = yield* Uuid.next
       const mail: Mail = {

@@ -15,7 +15,7 @@ import { assertSame } from "./Same.ts"
 
 /** Runs the contract of `MemberStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<MemberStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`MemberStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`MemberStore (${name})`, (it) => {
     it.effect("gives back what was saved, and the latest of it", () =>
       Effect.gen(function* () {
         const store = yield* MemberStore

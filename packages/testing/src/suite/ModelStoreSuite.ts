@@ -19,7 +19,7 @@ const served = (id: string): ServedModel => ({
 
 /** Runs the contract of `ModelStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<ModelStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`ModelStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`ModelStore (${name})`, (it) => {
     const numbers = Effect.fnUntraced(function* (
       organization: Parameters<ModelStore["Service"]["numbered"]>[0],
       ...ids: ReadonlyArray<string>

@@ -10,7 +10,7 @@ import * as Sample from "../fixture/Sample.ts"
 
 /** Runs the contract of `OntologyStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<OntologyStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`OntologyStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`OntologyStore (${name})`, (it) => {
     it.effect("has no file for an organization that gave none", () =>
       Effect.gen(function* () {
         const store = yield* OntologyStore

@@ -14,7 +14,7 @@ import { assertSame } from "./Same.ts"
 
 /** Runs the contract of `OrganizationStore` against an adapter. It may hold other organizations already. */
 export const suite = <E>(name: string, layer: Layer.Layer<OrganizationStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`OrganizationStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`OrganizationStore (${name})`, (it) => {
     it.effect("knows nothing of an id that was never saved", () =>
       Effect.gen(function* () {
         const store = yield* OrganizationStore

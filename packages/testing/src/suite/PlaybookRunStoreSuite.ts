@@ -19,7 +19,7 @@ const dueAt = (text: string) => PlaybookRunTrigger.cases.Schedule.make({ dueAt: 
 
 /** Runs the contract of `PlaybookRunStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<PlaybookRunStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`PlaybookRunStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`PlaybookRunStore (${name})`, (it) => {
     const newWorld = Effect.gen(function* () {
       const organizationId = yield* Sample.organizationId
       const role = yield* Sample.role(organizationId, { permissions: ["playbook:run"] })

@@ -37,7 +37,7 @@ const full: PlaybookConfiguration = {
 
 /** Runs the contract of `PlaybookStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<PlaybookStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`PlaybookStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`PlaybookStore (${name})`, (it) => {
     const newReader = Effect.flatMap(Sample.organizationId, (id) => Sample.principal(id))
 
     const kept = (maker: Principal, given?: AutomationSample.PlaybookOptions) =>

@@ -15,7 +15,7 @@ const limit: RateLimit = { requestsPerMinute: 600, burst: 20 }
 
 /** Runs the contract of `RateLimitStore` against an adapter. Time is the test's. */
 export const suite = <E>(name: string, layer: Layer.Layer<RateLimitStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`RateLimitStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`RateLimitStore (${name})`, (it) => {
     const take = (id: OrganizationId, most: number, of: RateLimit = limit) =>
       RateLimitStore.use((store) => Effect.flatMap(DateTime.now, (now) => store.take(id, of, most, now)))
 

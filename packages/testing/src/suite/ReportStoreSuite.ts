@@ -49,7 +49,7 @@ const everyBlock = (assetId: AssetId): Report["blocks"] => [
 
 /** Runs the contract of `ReportStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<ReportStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`ReportStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`ReportStore (${name})`, (it) => {
     it.effect("gives back a report as it was, block by block, to its organization alone", () =>
       Effect.gen(function* () {
         const store = yield* ReportStore

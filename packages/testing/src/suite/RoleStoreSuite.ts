@@ -15,7 +15,7 @@ import { assertSame } from "./Same.ts"
 
 /** Runs the contract of `RoleStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<RoleStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`RoleStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`RoleStore (${name})`, (it) => {
     it.effect("lists nothing for an organization without a role", () =>
       Effect.gen(function* () {
         const store = yield* RoleStore

@@ -41,7 +41,7 @@ const everyKind: RowPredicate = {
 
 /** Runs the contract of `RowPolicyStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<RowPolicyStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`RowPolicyStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`RowPolicyStore (${name})`, (it) => {
     it.effect("lists the policies of one connector of one organization, in the order of their ids", () =>
       Effect.gen(function* () {
         const store = yield* RowPolicyStore

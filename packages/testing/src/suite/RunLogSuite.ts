@@ -71,7 +71,7 @@ const everyKind = Effect.gen(function* () {
 
 /** Runs the contract of `RunLog` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<RunLog, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "60 seconds" })(`RunLog (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`RunLog (${name})`, (it) => {
     it.effect("what is appended in an epoch that is over is dropped, be it the end, in one batch or later", () =>
       Effect.gen(function* () {
         const log = yield* RunLog

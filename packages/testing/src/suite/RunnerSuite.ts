@@ -109,7 +109,7 @@ export const suite = <E, E2>(
   })
 
   const whole = layer.pipe(Layer.provideMerge(layerAnalyst), Layer.provideMerge(stores))
-  it.layer(Layer.mergeAll(whole, layerCrypto), { timeout: "60 seconds" })(`Runner (${name})`, (it) => {
+  it.layer(Layer.mergeAll(whole, layerCrypto), { timeout: "180 seconds" })(`Runner (${name})`, (it) => {
     it.effect("carries a run out, from its metadata to its done", () =>
       Effect.gen(function* () {
         const run = yield* started(questions.answer)

@@ -90,7 +90,7 @@ const stuck = Effect.fnUntraced(function* (session: SandboxSession, more: Partia
 
 /** Runs the contract of `SandboxRuntime` against an adapter. Time is the machine's. */
 export const suite = <E>(name: string, layer: Layer.Layer<SandboxRuntime, E>): void => {
-  it.layer(layer, { timeout: "120 seconds", excludeTestServices: true })(`SandboxRuntime (${name})`, (it) => {
+  it.layer(layer, { timeout: "180 seconds", excludeTestServices: true })(`SandboxRuntime (${name})`, (it) => {
     it.effect("a session's Python remembers, a fresh process does not", () =>
       Effect.gen(function* () {
         const session = yield* opened()

@@ -36,7 +36,7 @@ const ids = (all: ReadonlyArray<Sandcastle>) => all.map(({ id }) => id)
 
 /** Runs the contract of `SandcastleStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<SandcastleStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`SandcastleStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`SandcastleStore (${name})`, (it) => {
     const newMaker = Effect.flatMap(Sample.organizationId, (organization) => Sample.principal(organization))
 
     it.effect("keeps a sandcastle in each state, and replaces it", () =>

@@ -17,7 +17,7 @@ const at = (text: string): DateTime.Utc => DateTime.makeUnsafe(text)
 
 /** Runs the contract of `ScheduleStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<ScheduleStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`ScheduleStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`ScheduleStore (${name})`, (it) => {
     const made = Effect.fnUntraced(function* (nextDueAt: string) {
       const principal = yield* Sample.principal(yield* Sample.organizationId, {
         clientMetadata: { text: '{"region":"north"}', attributes: { region: "north" } }

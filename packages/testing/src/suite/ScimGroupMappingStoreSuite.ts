@@ -14,7 +14,7 @@ import { assertSame } from "./Same.ts"
 
 /** Runs the contract of `ScimGroupMappingStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<ScimGroupMappingStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`ScimGroupMappingStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`ScimGroupMappingStore (${name})`, (it) => {
     it.effect("lists the mappings of one organization, in the order of their creation, as they are now", () =>
       Effect.gen(function* () {
         const store = yield* ScimGroupMappingStore

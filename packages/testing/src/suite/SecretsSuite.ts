@@ -14,7 +14,7 @@ import * as Sample from "../fixture/Sample.ts"
 
 /** Runs the contract of `Secrets` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<Secrets, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`Secrets (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`Secrets (${name})`, (it) => {
     const revealed = (
       organization: Parameters<Secrets["Service"]["reveal"]>[0],
       id: Parameters<Secrets["Service"]["reveal"]>[1]

@@ -23,7 +23,7 @@ const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 /** Runs the contract of `SessionTokens` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<SessionTokens, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`SessionTokens (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`SessionTokens (${name})`, (it) => {
     const plain = Effect.gen(function* () {
       return new Session({
         id: SessionId.make(yield* Uuid.next),

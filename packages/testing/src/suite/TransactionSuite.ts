@@ -19,7 +19,7 @@ import * as Sample from "../fixture/Sample.ts"
 
 /** Runs the contract of `Transaction` against an adapter and two of its stores. */
 export const suite = <E>(name: string, layer: Layer.Layer<AuditStore | OrganizationStore | Transaction, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`Transaction (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`Transaction (${name})`, (it) => {
     /** Two events of an organization of their own. */
     const events = Effect.gen(function* () {
       const actor = yield* Sample.principal(yield* Sample.organizationId)

@@ -13,7 +13,7 @@ import { assertSame } from "./Same.ts"
 
 /** Runs the contract of `TriggerStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<TriggerStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`TriggerStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`TriggerStore (${name})`, (it) => {
     it.effect("gives back what was kept, agent by agent, and removes it", () =>
       Effect.gen(function* () {
         const store = yield* TriggerStore

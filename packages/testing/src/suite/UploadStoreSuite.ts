@@ -17,7 +17,7 @@ const at = (iso: string): DateTime.Utc => DateTime.makeUnsafe(iso)
 
 /** Runs the contract of `UploadStore` against an adapter. */
 export const suite = <E>(adapter: string, layer: Layer.Layer<UploadStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "60 seconds" })(`UploadStore (${adapter})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`UploadStore (${adapter})`, (it) => {
     const newChat = Effect.all({ organizationId: Sample.organizationId, chatId: Sample.chatId })
 
     /** A file, kept with its content. */

@@ -37,7 +37,7 @@ const Used = Schema.Array(
 
 /** Runs the contract of `UsageStore` against an adapter. */
 export const suite = <E>(name: string, layer: Layer.Layer<UsageStore, E>): void => {
-  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "30 seconds" })(`UsageStore (${name})`, (it) => {
+  it.layer(Layer.mergeAll(layer, layerCrypto), { timeout: "180 seconds" })(`UsageStore (${name})`, (it) => {
     const total = Effect.fnUntraced(function* (organization: UsageRecord["organizationId"]) {
       const [sum, ...others] = yield* UsageStore.use((store) => store.sums(organization, { by: [] }))
       assert.isEmpty(others)

@@ -16,7 +16,7 @@ export const suite = <E>(
   layer: Layer.Layer<WebSearch, E>,
   words: { readonly query: string; readonly nothing: string }
 ): void => {
-  it.layer(layer, { timeout: "60 seconds" })(`WebSearch (${name})`, (it) => {
+  it.layer(layer, { timeout: "180 seconds" })(`WebSearch (${name})`, (it) => {
     const search = (query: string, limit: number) => WebSearch.use((web) => web.search(query, { limit }))
     const isResult = Schema.is(WebSearchResult)
 
