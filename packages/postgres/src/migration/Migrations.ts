@@ -14,6 +14,8 @@ import { migration as requests } from "./internal/0010_requests.ts"
 import { migration as leases } from "./internal/0011_leases.ts"
 import { migration as uploads } from "./internal/0012_uploads.ts"
 import { migration as sandcastleServers } from "./internal/0013_sandcastle_servers.ts"
+import { migration as unfinishedExecutions } from "./internal/0014_unfinished_executions.ts"
+import { migration as sandcastleIndexes } from "./internal/0015_sandcastle_indexes.ts"
 import type { Migration } from "./Migration.ts"
 
 /** The steps. */
@@ -30,5 +32,7 @@ export const migrations: ReadonlyArray<Migration> = [
   requests,
   leases,
   uploads,
-  sandcastleServers
+  sandcastleServers,
+  unfinishedExecutions,
+  sandcastleIndexes
 ]

@@ -1,10 +1,17 @@
 /** Migrations: by several servers at once, whole or not at all, refused where they do not fit, in nobody's way. */
+import { Execution, ExecutionStatus } from "@castellan/core/sandcastle/Execution"
+import { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
+import { layerCrypto } from "@castellan/testing/fixture/Deployment"
+import * as Sample from "@castellan/testing/fixture/Sample"
+import * as SandcastleSample from "@castellan/testing/fixture/SandcastleSample"
 import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as References from "effect/References"
 import { SqlClient } from "effect/sql/SqlClient"
+import * as Document from "../../src/database/Document.ts"
 import { checksumOf, type Migration } from "../../src/migration/Migration.ts"
 import { migrations } from "../../src/migration/Migrations.ts"
 import { migrate, migrateTo, requireCurrent } from "../../src/migration/Migrator.ts"
@@ -63,6 +70,41 @@ for (const server of TestDatabase.servers()) {
         )
         assert.deepStrictEqual(applied.flat(), [indexed])
       }).pipe(Effect.scoped)
+    )
+
+    live(
+      "executions that were without an end before it was noted are found, whatever they hold",
+      Effect.gen(function* () {
+        const database = yield* bare(server)
+        const castle = { id: SandcastleId.make("castle"), organizationId: yield* Sample.organizationId }
+        // Nothing in it that PostgreSQL would read as JSON, and what looks like a status.
+        const input = 'a\u0000b\ud800 "status":{"_tag":"Running"}'
+        const status = ExecutionStatus.cases.Completed.make({ endedAt: DateTime.makeUnsafe(0) })
+        const [running, ended] = [
+          yield* SandcastleSample.execution(castle, { input }),
+          yield* SandcastleSample.execution(castle, { input, status })
+        ]
+        yield* asSuperuser(
+          server,
+          database,
+          Effect.gen(function* () {
+            const sql = yield* SqlClient
+            yield* migrateTo(migrations.slice(0, 12))
+            const document = Document.make(Execution)
+            for (const one of [running, ended]) {
+              yield* sql`
+                INSERT INTO castellan.executions (organization_id, id, sandcastle_id, created_at, recorded_at, document)
+                VALUES (${one.organizationId}, ${one.id}, ${one.sandcastleId}, now(), now(), ${document.encode(one)})`
+            }
+            yield* migrate
+            const found = yield* sql<{ readonly id: string }>`SELECT id FROM castellan.executions WHERE is_running`
+            assert.deepStrictEqual(
+              found.map(({ id }) => id),
+              [running.id]
+            )
+          })
+        )
+      }).pipe(Effect.scoped, Effect.provide(layerCrypto))
     )
 
     live(
