@@ -126,6 +126,23 @@ it.layer(sandboxes, { timeout: patience, excludeTestServices: true })("sessions 
     })
   )
 
+  it.effect("lose what a program wrote where the host cannot keep it, and nothing else", () =>
+    Effect.gen(function* () {
+      const session = yield* opened()
+      yield* all(session, 'open("outputs/kept.txt", "w").write("kept")')
+      const deep = 'import os\nfor i in range(60):\n  os.mkdir("outputs/" + "d" * 200 + str(i))'
+      assert.strictEqual(outcomeOf(yield* all(session, deep)), "completed")
+      const odd = "import pyodide_js; pyodide_js.FS.mkdir('/sandbox/files/outputs/' + 'x' * 300)"
+      const events = yield* all(session, odd)
+      assert.deepStrictEqual(namesOf(events), ["OSError"])
+      assert.strictEqual(outcomeOf(events), "failed")
+      assert.isTrue(restarted(events))
+      const left = yield* all(session, 'import os; print(len(os.listdir("outputs")), open("outputs/kept.txt").read())')
+      assert.strictEqual(textOf(left), "61 kept\n")
+      assert.isFalse(restarted(left))
+    })
+  )
+
   it.effect("are ended where they forge what their interpreter says; the session lives", () =>
     Effect.gen(function* () {
       const session = yield* opened()

@@ -7,7 +7,8 @@ import { ReportedDataframe, ReportedForm } from "../../protocol/Report.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Name = Schema.String.check(Schema.isMaxLength(1_024))
-const Path = Schema.String.check(Schema.isMaxLength(4_096))
+/** As many and as long names as the tree is walked through. */
+const Path = Schema.String.check(Schema.isMaxLength(64 * 256))
 const Dataframes = Schema.Array(ReportedDataframe).check(Schema.isMaxLength(1_000))
 const bytes = { bytes: Count }
 const answers = { id: Schema.Int, nonce: Schema.String }

@@ -231,6 +231,13 @@ export const start: (
     const finish = (mark: Mark, more: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
       report({ event: "finished", ...mark, files: [], dataframes: [], dropped_bytes: 0, ...more })
 
+    /** Another interpreter for one that is gone, told to the execution that it went with. */
+    const startAnew = Effect.fnUntraced(function* (mark: Mark) {
+      yield* interpreter
+      stateLost = false
+      yield* report({ event: "restarted", ...mark, state_lost: true })
+    })
+
     const execute = Effect.fnUntraced(function* (
       mark: Mark,
       order: Execute,
@@ -251,9 +258,9 @@ export const start: (
         if (run.inSession) dataframes = all
         if (Result.isFailure(applied)) {
           yield* report({ event: "error", ...mark, name: "OSError", message: applied.failure.message, traceback: [] })
-          // What it has and what the host has are no longer the same.
-          where.copy = new Map()
+          // What it has is no longer what the host has.
           yield* close(where)
+          if (run.inSession) yield* startAnew(mark)
         }
         return yield* finish(mark, {
           outcome: Result.isSuccess(applied) ? ending.outcome : "failed",
@@ -270,11 +277,7 @@ export const start: (
       const ended = exit.failure
       const stopped = run.stopped && ended.reason === "killed"
       if (!stopped) yield* report({ event: "error", ...mark, ...errorOf(ended), traceback: [] })
-      if (run.inSession) {
-        yield* interpreter
-        stateLost = false
-        yield* report({ event: "restarted", ...mark, state_lost: true })
-      }
+      if (run.inSession) yield* startAnew(mark)
       const exit_code = ended.reason === "ended" ? ended.exitCode || 1 : killed
       return yield* finish(mark, { outcome: stopped ? "interrupted" : "failed", exit_code })
     })
