@@ -5,7 +5,7 @@ import { Chats } from "@castellan/core/chat/Chats"
 import { RunLog } from "@castellan/core/run/RunLog"
 import { CastellanHttp } from "@castellan/http/CastellanHttp"
 import { assert, describe, layer } from "@effect/vitest"
-import { Duration, Effect, Fiber, Stream } from "effect"
+import { Duration, Effect, Fiber, Schedule, Stream } from "effect"
 import * as Site from "./support/Site.ts"
 
 const idsOf = (text: string) => Site.framesOf(text).map((frame) => Number(frame.id))
@@ -229,7 +229,8 @@ layer(Site.layer(), { excludeTestServices: true, timeout: "180 seconds" })("stre
         // Buffers are given back by a thread of its own, which may come late on a busy machine.
         const inUse = yield* Effect.repeat(Effect.andThen(turn, Effect.sync(bytesInUse)), {
           until: (bytes) => bytes < bound,
-          times: 100
+          times: 1000,
+          schedule: Schedule.spaced("10 millis")
         })
         assert.isBelow(inUse, bound)
         assert.isTrue(slow.every((reading) => reading.text().length < size))
