@@ -35,7 +35,7 @@ from castellan_linux import kernel, probe, usage, walls  # noqa: E402
 _REQUEST_SIZE = 64 * 1024
 # Seconds between two looks at sessions of which one runs something, and at sessions that all wait.
 _BUSY, _IDLE = 0.05, 0.4
-# The watchdog takes no more than this part of one processor.
+# The part of one processor that the watchdog takes, where that does not keep it from looking at all.
 _SHARE = 0.05
 
 
@@ -285,12 +285,13 @@ class ForkServer:
             limit = session.memory
             if limit is None or tree.coarse_memory <= limit:
                 continue
-            if usage.exact_memory(tree.members, session.pid, session.baseline) > limit:
+            if usage.exact_memory(tree.members, session.pid, session.baseline, limit) > limit:
                 self._tell({"killed": session.token, "reason": "memory"})
                 self._kill(session)
         took = time.monotonic() - now
         self._interval = _BUSY if busy else min(_IDLE, self._interval * 2)
-        self._next_look = now + max(self._interval, took / _SHARE)
+        # A look takes long where there are many processes, which is when the next one must not be far.
+        self._next_look = time.monotonic() + max(self._interval, min(took / _SHARE, _IDLE))
 
 
 def main() -> None:

@@ -74,8 +74,8 @@ def size_of(pid: int) -> Size:
     return Size(int(pages[1]) * _PAGE, int(pages[0]) * _PAGE)
 
 
-def exact_memory(members: "list[int]", supervisor: int, baseline: Size) -> int:
-    """Bytes that processes hold, each shared page counted by its share.
+def exact_memory(members: "list[int]", supervisor: int, baseline: Size, enough: "int | None" = None) -> int:
+    """Bytes that processes hold, each shared page counted by its share. It stops counting above `enough`.
 
     Memory that is shared without a file counts as a whole, touched or not: a process can let go of its pages and keep
     what is in them. The supervisor forbids that its pages are looked at: it counts with what it has beyond `baseline`,
@@ -84,6 +84,8 @@ def exact_memory(members: "list[int]", supervisor: int, baseline: Size) -> int:
     total = 0
     shared: dict[bytes, int] = {}
     for pid in members:
+        if enough is not None and total + sum(shared.values()) > enough:
+            break
         try:
             total += _proportional(pid)
             for inode, size in _shared_without_file(pid).items():
