@@ -53,6 +53,14 @@ const descendants = (of: number): ReadonlyArray<number> => {
   return found
 }
 
+const commandLine = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1")
+  } catch {
+    return ""
+  }
+}
+
 const kill = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal)
@@ -132,14 +140,13 @@ export class Machine {
     return true
   }
 
-  /** Everything that runs in it. */
+  /** Everything that runs in it: what it started, and what has left its parents but not its folder. */
   get running(): ReadonlyArray<number> {
-    const file = join(this.folder, "sandbox", "castellan", "session.sock.pid")
-    const relay = existsSync(file) ? [Number(readFileSync(file, "latin1"))] : []
     const alive = parents()
-    return [...this.#processes.keys(), ...relay]
-      .flatMap((pid) => [pid, ...descendants(pid)])
-      .filter((pid) => alive.has(pid))
+    const own = [...alive.keys()].filter((pid) => commandLine(pid).includes(this.folder))
+    return [...new Set([...this.#processes.keys(), ...own].flatMap((pid) => [pid, ...descendants(pid)]))].filter(
+      (pid) => alive.has(pid)
+    )
   }
 
   /** Ends the machine with all that runs in it. */
