@@ -42,7 +42,7 @@ const score = Effect.fnUntraced(function* (set: ReadonlyArray<Golden>) {
   return { right: of("Right").length / set.length, wrong: of("Wrong").length, report }
 })
 
-it.layer(Layer.merge(SampleWorld.layer, OfflineAnalyst.layer), { timeout: 60_000, excludeTestServices: true })(
+it.layer(Layer.merge(SampleWorld.layer, OfflineAnalyst.layer), { timeout: 600_000, excludeTestServices: true })(
   "the golden set",
   (it) => {
     it.effect(
@@ -54,7 +54,7 @@ it.layer(Layer.merge(SampleWorld.layer, OfflineAnalyst.layer), { timeout: 60_000
           assert.strictEqual(wrong, 0, report)
           assert.isAtLeast(right, 0.9, report)
         }),
-      { timeout: 180_000 }
+      { timeout: 900_000 }
     )
 
     it.effect(
@@ -65,7 +65,7 @@ it.layer(Layer.merge(SampleWorld.layer, OfflineAnalyst.layer), { timeout: 60_000
           assert.strictEqual(wrong, 0, report)
           assert.isAtLeast(right, 0.8, report)
         }),
-      { timeout: 180_000 }
+      { timeout: 900_000 }
     )
 
     it.effect(
@@ -87,7 +87,7 @@ it.layer(Layer.merge(SampleWorld.layer, OfflineAnalyst.layer), { timeout: 60_000
             assert.isFalse(hasFigures(queries), `${question}: ${said}`)
           }
         }),
-      { timeout: 180_000 }
+      { timeout: 900_000 }
     )
   }
 )

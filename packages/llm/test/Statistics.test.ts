@@ -184,7 +184,7 @@ const decomposed = (series: ReadonlyArray<number>) => {
 }
 
 it.layer(Layer.mergeAll(SampleWorld.layer, OfflineAnalyst.layer, VegaRenderer.layer), {
-  timeout: 180_000,
+  timeout: 900_000,
   excludeTestServices: true
 })("statistics", (it) => {
   for (const { ask, fields, says, sql } of golden) {
@@ -200,7 +200,7 @@ it.layer(Layer.mergeAll(SampleWorld.layer, OfflineAnalyst.layer, VegaRenderer.la
           assert.match(text, /\*Read as: /)
           assert.deepStrictEqual(charts, [])
         }),
-      { timeout: 180_000 }
+      { timeout: 900_000 }
     )
   }
 
@@ -238,7 +238,7 @@ it.layer(Layer.mergeAll(SampleWorld.layer, OfflineAnalyst.layer, VegaRenderer.la
         assert.match(text, /highest in May, 3\.15 ppm above the trend, and lowest in October/)
         assert.match(text, /rises from 325\.7 ppm to 412\.2 ppm/)
       }),
-    { timeout: 180_000 }
+    { timeout: 900_000 }
   )
 
   it.effect.skipIf(!canRun)(
@@ -249,7 +249,7 @@ it.layer(Layer.mergeAll(SampleWorld.layer, OfflineAnalyst.layer, VegaRenderer.la
         assert.match(text, /5 of the steps have no value.*from 1964-05-01 on none is missing/)
         assert.notMatch(text, /trend of the/)
       }),
-    { timeout: 180_000 }
+    { timeout: 900_000 }
   )
 
   const drawings = [
@@ -285,7 +285,7 @@ it.layer(Layer.mergeAll(SampleWorld.layer, OfflineAnalyst.layer, VegaRenderer.la
           assert.strictEqual(printed(drawn.ran), printed(plain.ran))
           assert.strictEqual(drawn.text, plain.text)
         }),
-      { timeout: 180_000 }
+      { timeout: 900_000 }
     )
   }
 
@@ -305,7 +305,7 @@ it.layer(Layer.mergeAll(SampleWorld.layer, OfflineAnalyst.layer, VegaRenderer.la
           assert.match(text, /\*Read as: /, question)
         }
       }),
-    { timeout: 300_000 }
+    { timeout: 900_000 }
   )
 
   it.effect("without Python it says plainly that it cannot, and asks no query", () =>
