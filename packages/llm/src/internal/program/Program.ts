@@ -7,9 +7,9 @@ import type { StatisticsFindings } from "../plan/Findings.ts"
 import { title } from "../plan/Reading.ts"
 import { type FieldFacts, nameOf } from "../understanding/Facts.ts"
 import { axis } from "./Drawing.ts"
-import * as Series from "./Series.ts"
-import * as Spread from "./Spread.ts"
-import * as Together from "./Together.ts"
+import * as SeriesPrograms from "./SeriesPrograms.ts"
+import * as SpreadPrograms from "./SpreadPrograms.ts"
+import * as TogetherPrograms from "./TogetherPrograms.ts"
 
 const named = (facts: FieldFacts) => ({ label: nameOf(facts), unit: facts.unit })
 
@@ -26,16 +26,20 @@ export const program = (findings: StatisticsFindings, packages: ReadonlySet<stri
       label: first === undefined ? "" : nameOf(first),
       unit: first?.unit
     }
-    return plan.kind === "outliers" ? Spread.outliers(names, packages) : Spread.distribution(names, packages)
+    return plan.kind === "outliers"
+      ? SpreadPrograms.outliers(names, packages)
+      : SpreadPrograms.distribution(names, packages)
   }
-  const names: Together.TogetherNames = {
+  const names: TogetherPrograms.TogetherNames = {
     result: main.result,
     form: form === "moments" ? "moments" : "rows",
     title: heading,
     columns: plan.columns.map(named),
     bins: bins?.result
   }
-  return plan.kind === "regression" ? Together.regression(names, packages) : Together.correlation(names, packages)
+  return plan.kind === "regression"
+    ? TogetherPrograms.regression(names, packages)
+    : TogetherPrograms.correlation(names, packages)
 }
 
 const seriesProgram = ({ main, plan }: StatisticsFindings, heading: string, packages: ReadonlySet<string>): string => {
@@ -44,7 +48,7 @@ const seriesProgram = ({ main, plan }: StatisticsFindings, heading: string, pack
   const [group] = columns.groups
   const [measure] = columns.measures
   const grain = group?.group._tag === "Grain" ? group.group.grain : undefined
-  const names: Series.SeriesNames = {
+  const names: SeriesPrograms.SeriesNames = {
     result: main.result,
     title: heading,
     group: group?.name ?? "",
@@ -54,6 +58,6 @@ const seriesProgram = ({ main, plan }: StatisticsFindings, heading: string, pack
     grain
   }
   return plan.kind === "decomposition" && grain !== undefined && grain !== "year"
-    ? Series.decomposition({ ...names, grain }, packages)
-    : Series.far(names, packages)
+    ? SeriesPrograms.decomposition({ ...names, grain }, packages)
+    : SeriesPrograms.far(names, packages)
 }
