@@ -30,6 +30,9 @@ export interface Recipient {
 /** What a supervisor said of itself when it was ready. */
 export type Greeting = Extract<Frame["report"], { readonly event: "ready" }>
 
+/** Why a channel ended: the supervisor broke the protocol, or it is gone for a reason of its tier's. */
+export type ChannelEnd = ProtocolBreach | SandboxError
+
 /** The control channel to one supervisor. */
 export interface CommandChannel {
   /** What the supervisor says first. Fails as `lost` where the channel ends before. */
@@ -38,8 +41,8 @@ export interface CommandChannel {
   readonly send: (order: Order, payload: Uint8Array, recipient: Recipient) => number
   /** Sends the answer to a call, which no report answers. */
   readonly answer: (id: number, order: Extract<Order, { readonly op: "answer" }>, payload: Uint8Array) => void
-  /** Completes once the channel has ended, with what was wrong where the supervisor broke the protocol. */
-  readonly ended: Effect.Effect<ProtocolBreach | undefined>
+  /** Completes once the channel has ended, with the reason. */
+  readonly ended: Effect.Effect<ChannelEnd>
 }
 
 /** A nonce that cannot be guessed: 32 hexadecimal digits. */
@@ -74,7 +77,7 @@ export const open: (
 ) => Effect.Effect<CommandChannel, never, Scope.Scope> = Effect.fnUntraced(function* (process, launchNonce, ids) {
   const commands = new Map<number, Open>()
   const ready = yield* Deferred.make<Greeting, SandboxError>()
-  const ended = yield* Deferred.make<ProtocolBreach | undefined>()
+  const ended = yield* Deferred.make<ChannelEnd>()
   const outgoing = yield* Queue.unbounded<Uint8Array>()
   const reader = new FrameReader()
   let isReady = false
@@ -97,14 +100,14 @@ export const open: (
     return taken === "breach" ? `a report ${report.event} where it cannot be` : undefined
   }
 
-  const over = (breach: ProtocolBreach | undefined) =>
+  const over = (reason: ChannelEnd) =>
     Effect.sync(() => {
       if (isOver) return
       isOver = true
       Deferred.doneUnsafe(ready, Effect.fail(lost))
       for (const { recipient } of commands.values()) recipient.lost()
       commands.clear()
-      Deferred.doneUnsafe(ended, Effect.succeed(breach))
+      Deferred.doneUnsafe(ended, Effect.succeed(reason))
     })
 
   const read = process.output.pipe(
@@ -119,17 +122,14 @@ export const open: (
         return Effect.void
       })
     ),
-    Effect.matchEffect({
-      onSuccess: () => over(undefined),
-      onFailure: (error) => over(error._tag === "ProtocolBreach" ? error : undefined)
-    })
+    Effect.matchEffect({ onSuccess: () => over(lost), onFailure: over })
   )
   const write = Queue.take(outgoing).pipe(
     Effect.flatMap((bytes) => process.send(bytes)),
     Effect.forever,
-    Effect.catchTag("SandboxError", () => over(undefined))
+    Effect.catchTag("SandboxError", over)
   )
-  yield* Effect.addFinalizer(() => over(undefined))
+  yield* Effect.addFinalizer(() => over(lost))
   yield* Effect.forkScoped(read, { startImmediately: true })
   yield* Effect.forkScoped(write, { startImmediately: true })
 

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { createHash } from "node:crypto"
 import type { ReportedEntry } from "../protocol/Report.ts"
-import { harmless } from "./OutputText.ts"
+import { harmlessName } from "./OutputText.ts"
 import type { SessionLimits } from "./SessionLimits.ts"
 
 type Entry = typeof ReportedEntry.Type
@@ -26,7 +26,7 @@ export const isHeld = ({ path }: LibraryFile): boolean => {
   return names.length <= maximumDepth && names.every((name) => utf8Length(name) <= maximumName)
 }
 
-const rejected = (path: string, reason: string) => LibraryEdit.cases.Rejected.make({ path: harmless(path), reason })
+const rejected = (path: string, reason: string) => LibraryEdit.cases.Rejected.make({ path: harmlessName(path), reason })
 
 /** Why an entry cannot be a file of a library; nothing when it can. */
 const problemOf = (entry: Entry, limits: SessionLimits): string | undefined => {

@@ -12,6 +12,19 @@ const escape = (character: string): string => `\\x${(character.codePointAt(0) ??
 /** A text without control characters but tabulators and ends of lines. */
 export const harmless = (text: string): string => text.replaceAll(control, escape)
 
+// Controls, halves of surrogate pairs, which no UTF-8 has, and what is not seen or turns the direction of a line around:
+// none of them is in a path of ours.
+const misleading = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+const escapeLong = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0
+  if (code <= 0xff) return escape(character)
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`
+}
+
+/** The name of a file as it can be shown in a line: what steers a terminal or deceives a reader is written as escapes. */
+export const harmlessName = (name: string): string => name.replaceAll(misleading, escapeLong)
+
 /** A text of bytes that need not be UTF-8. */
 export const lossy = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 

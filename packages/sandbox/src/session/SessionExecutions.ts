@@ -136,8 +136,8 @@ export const make: (
   }
 
   /** The sandbox's processes went away under it, and others are there; or the session is over. */
-  const orphaned = (execution: Running, survived: boolean): void => {
-    if (!survived) return conclude(execution, Effect.fail(lost))
+  const orphaned = (execution: Running, over: SandboxError | undefined): void => {
+    if (over !== undefined) return conclude(execution, Effect.fail(over))
     const { events, stop } = execution
     events.started()
     if (stop === undefined) {
@@ -215,7 +215,7 @@ export const make: (
         bytes: code.length
       },
       code,
-      { take: (frame) => take(execution, frame), orphaned: (survived) => orphaned(execution, survived) }
+      { take: (frame) => take(execution, frame), orphaned: (over) => orphaned(execution, over) }
     )
     return execution
   }

@@ -8,6 +8,7 @@ import * as CommandFrame from "../protocol/CommandFrame.ts"
 import { maximumLine } from "../protocol/Command.ts"
 import { editsOf, isHeld } from "./LibraryEdits.ts"
 import { joined } from "./Joined.ts"
+import { harmlessName } from "./OutputText.ts"
 import type { SessionLink } from "./SessionLink.ts"
 import { SessionLimits } from "./SessionLimits.ts"
 
@@ -32,7 +33,10 @@ const fitting = (files: ReadonlyArray<LibraryFile>): number => {
   return files.length
 }
 
-/** The entries of a folder as a listing tells them: what lies in it and hides from nobody. */
+/**
+ * The entries of a folder as a listing tells them: what lies in it and hides from nobody. Names are a program's own: one
+ * that no path of ours can have is told in escapes, by which nobody reaches it.
+ */
 const listed = (folder: string, entries: ReadonlyArray<{ path: string; kind: string; size: number }>) => {
   const prefix = folder === "" ? "" : `${folder}/`
   return entries
@@ -40,7 +44,7 @@ const listed = (folder: string, entries: ReadonlyArray<{ path: string; kind: str
       const name = path.slice(prefix.length)
       const isIn = path.startsWith(prefix) && name !== "" && !name.includes("/")
       if (!isIn || name.startsWith(".") || (kind !== "file" && kind !== "directory")) return []
-      return [{ path, kind, size: kind === "file" ? size : 0 }]
+      return [{ path: harmlessName(path), kind, size: kind === "file" ? size : 0 }]
     })
     .toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
 }

@@ -7,10 +7,11 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type { Order } from "../protocol/Command.ts"
-import type { Frame, ProtocolBreach } from "../protocol/FrameReader.ts"
+import type { Frame } from "../protocol/FrameReader.ts"
 import type { ReportedEntry, Report } from "../protocol/Report.ts"
 import * as CommandChannel from "./CommandChannel.ts"
 import type { SandboxProcess, SandboxTier } from "./SandboxProcess.ts"
@@ -35,8 +36,8 @@ export interface AnswerBounds {
 /** Whoever waits for the reports of a command, and hears what became of the session where none come any more. */
 export interface Patient {
   readonly take: CommandChannel.Recipient["take"]
-  /** The supervisor is gone: another is there instead, or the session is over. */
-  readonly orphaned: (survived: boolean) => void
+  /** The supervisor is gone: another is there instead, or the session is over, for a reason. */
+  readonly orphaned: (over: SandboxError | undefined) => void
 }
 
 /** A session's connection. */
@@ -44,7 +45,7 @@ export interface SessionLink {
   readonly capabilities: SandboxTier["capabilities"]
   /** Whether the sandbox served the session before, with its variables and files. */
   readonly resumed: boolean
-  /** Fails as `lost` once the session is over. */
+  /** Fails as `lost` once the session is over, with the reason in words. */
   readonly check: Effect.Effect<void, SandboxError>
   /** Sends a command; answers its id. */
   readonly send: (order: Order, payload: Uint8Array, patient: Patient) => number
@@ -67,6 +68,10 @@ interface Connection {
 
 const nothing = new Uint8Array(0)
 
+/** The end of a session as its user is told it, whatever its tier calls it. */
+const asLost = (error: SandboxError): SandboxError =>
+  error.reason === "lost" ? error : failure("lost", error.message)
+
 /** Takes the frames of a command that is asked, within its bounds. */
 const gathering = (bounds: AnswerBounds, settle: (exit: Effect.Effect<Answer, SandboxError>) => void): Patient => {
   const data: Array<Uint8Array> = []
@@ -74,8 +79,7 @@ const gathering = (bounds: AnswerBounds, settle: (exit: Effect.Effect<Answer, Sa
   let bytes = 0
   let exceeded: SandboxError | undefined
   return {
-    orphaned: (survived) =>
-      settle(Effect.fail(survived ? failure("exhausted", "the sandbox had to be started anew") : lost)),
+    orphaned: (over) => settle(Effect.fail(over ?? failure("exhausted", "the sandbox had to be started anew"))),
     take: ({ payload, report }: Frame) => {
       switch (report.event) {
         case "data": {
@@ -116,7 +120,8 @@ export const open: (tier: SandboxTier, spec: SandboxSpec) => Effect.Effect<Sessi
     const processes = yield* Scope.fork(scope)
     const replacing = yield* Semaphore.make(1)
     const orphans: Array<Patient> = []
-    let isOver = false
+    /** Why the session is over, once it is. */
+    let over: SandboxError | undefined
 
     /** Connects to a supervisor and waits until it is ready. */
     const connect = Effect.fnUntraced(function* (process: SandboxProcess) {
@@ -133,18 +138,16 @@ export const open: (tier: SandboxTier, spec: SandboxSpec) => Effect.Effect<Sessi
       return connection
     })
 
-    const settle = (survived: boolean): void => {
-      for (const patient of orphans.splice(0)) patient.orphaned(survived)
+    const settle = (): void => {
+      for (const patient of orphans.splice(0)) patient.orphaned(over)
     }
 
-    const end: Effect.Effect<void> = Effect.suspend(() => {
-      if (isOver) return Effect.void
-      isOver = true
-      return Effect.andThen(
-        Scope.close(processes, Exit.void),
-        Effect.sync(() => settle(false))
-      )
-    })
+    const end = (why: SandboxError): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        if (over !== undefined) return Effect.void
+        over = why
+        return Effect.andThen(Scope.close(processes, Exit.void), Effect.sync(settle))
+      })
 
     const launched = yield* tier.launch(spec, launchNonce).pipe(
       Scope.provide(processes),
@@ -153,47 +156,56 @@ export const open: (tier: SandboxTier, spec: SandboxSpec) => Effect.Effect<Sessi
         // Nobody has had this session: it was not lost, it never was.
         Effect.fail(error.reason === "lost" ? failure("unavailable", "the sandbox ended before it was ready") : error)
       ),
-      Effect.onError(() => end)
+      Effect.onError(() => end(lost))
     )
     let current: Connection = launched
 
-    /** Another supervisor for one that is of no use any more; the end of the session where there can be none. */
-    const replace = (of: Connection): Effect.Effect<void> =>
+    /**
+     * Another supervisor for one that is of no use any more; the end of the session where there can be none. `why` is
+     * what became of the former, where that is known: it tells more than why there is no other.
+     */
+    const replace = (of: Connection, why?: SandboxError): Effect.Effect<void> =>
       Effect.gen(function* () {
-        if (isOver || of !== current) return
+        if (over !== undefined || of !== current) return
         yield* Scope.close(of.scope, Exit.void)
         const next = yield* of.process.replaceInterpreter.pipe(
           Effect.timeoutOrElse({ duration: limits.start, orElse: () => Effect.fail(lost) }),
           Effect.flatMap(connect),
           Effect.exit
         )
-        if (Exit.isFailure(next)) return yield* end
+        if (Exit.isFailure(next)) {
+          const refusal = Option.getOrElse(Exit.findErrorOption(next), () => lost)
+          return yield* end(why ?? asLost(refusal))
+        }
         current = next.value
         yield* watch(next.value)
-        settle(true)
+        settle()
       }).pipe(replacing.withPermits(1), Effect.uninterruptible)
 
-    const ended = (connection: Connection, breach: ProtocolBreach | undefined) =>
-      breach === undefined
-        ? replace(connection)
-        : Effect.andThen(Effect.logWarning("a sandbox is ended", { sandcastle: spec.id, reason: breach.message }), end)
+    const ended = (connection: Connection, reason: CommandChannel.ChannelEnd) =>
+      reason._tag === "SandboxError"
+        ? replace(connection, asLost(reason))
+        : Effect.andThen(
+            Effect.logWarning("a sandbox is ended", { sandcastle: spec.id, reason: reason.message }),
+            end(lost)
+          )
 
     const watch = (connection: Connection): Effect.Effect<void> =>
       connection.channel.ended.pipe(
-        Effect.flatMap((breach) => (connection === current ? ended(connection, breach) : Effect.void)),
+        Effect.flatMap((reason) => (connection === current ? ended(connection, reason) : Effect.void)),
         Effect.forkIn(scope, { startImmediately: true }),
         Effect.asVoid
       )
 
-    yield* Scope.addFinalizer(scope, end)
+    yield* Scope.addFinalizer(scope, end(lost))
     yield* watch(launched)
 
     const send: SessionLink["send"] = (order, payload, patient) =>
       current.channel.send(order, payload, {
         take: patient.take,
         lost: () => {
-          if (isOver) patient.orphaned(false)
-          else orphans.push(patient)
+          if (over === undefined) orphans.push(patient)
+          else patient.orphaned(over)
         }
       })
 
@@ -208,7 +220,7 @@ export const open: (tier: SandboxTier, spec: SandboxSpec) => Effect.Effect<Sessi
       return yield* failure("exhausted", `it took longer than ${Duration.format(limits.command)}`)
     })
 
-    const check = Effect.suspend(() => (isOver ? Effect.fail(lost) : Effect.void))
+    const check = Effect.suspend(() => (over === undefined ? Effect.void : Effect.fail(over)))
 
     return {
       capabilities: tier.capabilities,
@@ -218,7 +230,7 @@ export const open: (tier: SandboxTier, spec: SandboxSpec) => Effect.Effect<Sessi
       answer: (id, order, payload) => current.channel.answer(id, order, payload),
       ask: (order, payload = nothing, bounds = {}) =>
         Effect.suspend(() => {
-          if (isOver) return Effect.fail(lost)
+          if (over !== undefined) return Effect.fail(over)
           const answer = Deferred.makeUnsafe<Answer, SandboxError>()
           send(
             order,

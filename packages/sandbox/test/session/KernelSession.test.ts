@@ -201,6 +201,7 @@ describe("what comes out of a sandbox", () => {
             entry("uploads/link", "link"),
             entry("uploads/fifo", "other"),
             entry("uploads/a", "directory"),
+            entry("uploads/new\nline\u001b[31m \ud800 \u202etxt.exe \u{e0001}é😀"),
             entry("uploads")
           ]
         })
@@ -208,7 +209,8 @@ describe("what comes out of a sandbox", () => {
       })
       assert.deepStrictEqual(yield* session.list(SandboxPath.make("uploads")), [
         { path: "uploads/a", kind: "directory", size: 0 },
-        { path: "uploads/b.txt", kind: "file", size: 3 }
+        { path: "uploads/b.txt", kind: "file", size: 3 },
+        { path: "uploads/new\\x0aline\\x1b[31m \\ud800 \\u202etxt.exe \\u{e0001}é😀", kind: "file", size: 3 }
       ])
     })
   )
