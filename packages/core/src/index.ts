@@ -114,6 +114,9 @@ export * as ResultShelf from "./analyst/ResultShelf.ts"
 /** What the tools of one run share: whose run it is, what it may use, and where its events go. */
 export * as RunContext from "./analyst/RunContext.ts"
 
+/** What a sandbox can do, in the words in which models are told: they are part of the tool's description, and a model that is a program reads them there. */
+export * as SandboxDescription from "./analyst/SandboxDescription.ts"
+
 /** A step of a run that readers see as a cell: emitted when it starts, and again, under the same id, when it has ended, however it ended. */
 export * as Step from "./analyst/Step.ts"
 
@@ -132,14 +135,35 @@ export * as Turn from "./analyst/Turn.ts"
 /** The tools that make assets: charts and tables of a run's results. */
 export * as AssetTools from "./analyst/tools/AssetTools.ts"
 
+/** Tables from CSV, as programs write them: enough of RFC 4180 to show the first rows of a file. */
+export * as CsvTable from "./analyst/tools/CsvTable.ts"
+
+/** An execution as its cell shows it while it goes on: what it puts out is gathered, and told every few seconds where there is more of it. */
+export * as ExecutionWatch from "./analyst/tools/ExecutionWatch.ts"
+
+/** What a file is, by its name and by its beginning. */
+export * as FileForm from "./analyst/tools/FileForm.ts"
+
 /** The tools over the ontology: what it has, and queries in its language. */
 export * as OntologyTools from "./analyst/tools/OntologyTools.ts"
+
+/** What an execution shows or leaves behind, as assets: pictures, charts, tables, pages, files. */
+export * as ProducedAssets from "./analyst/tools/ProducedAssets.ts"
+
+/** How an asset is made known: its bodies are kept first, and it is told of afterwards, so that whoever hears of an asset can fetch it. */
+export * as Publishing from "./analyst/tools/Publishing.ts"
 
 /** What the two query tools have in common: how a result is kept, told to the model, and shown to the reader. */
 export * as QueryOutcome from "./analyst/tools/QueryOutcome.ts"
 
+/** The tools over the chat's sandbox: programs and commands. */
+export * as SandboxTools from "./analyst/tools/SandboxTools.ts"
+
 /** The tools over connectors: their tables, and read-only statements. */
 export * as SqlTools from "./analyst/tools/SqlTools.ts"
+
+/** Charts that programs made, as Vega-Lite specifications with their data inside: taken apart into what a renderer is given, the specification without data, and the data as a table. */
+export * as VegaLite from "./analyst/tools/VegaLite.ts"
 
 /** The tool over the web. */
 export * as WebTools from "./analyst/tools/WebTools.ts"
@@ -305,6 +329,9 @@ export * as Transcript from "./chat/Transcript.ts"
 
 /** Files that are sent along with a question: how many, how large, and by which names. */
 export * as Upload from "./chat/Upload.ts"
+
+/** The port that keeps the files that came with questions, for as long as their chat is kept. */
+export * as UploadStore from "./chat/UploadStore.ts"
 
 /** A connector: one data source of an organization that the analyst may ask. */
 export * as Connector from "./connector/Connector.ts"
@@ -765,6 +792,9 @@ export * as RunState from "./run/RunState.ts"
 /** The port that carries runs out. */
 export * as Runner from "./run/Runner.ts"
 
+/** The sandcastles of chats: what the analyst's tools run in. */
+export * as ChatSandcastles from "./sandcastle/ChatSandcastles.ts"
+
 /** An execution: something that ran in a sandcastle, recorded in full before it runs, whatever becomes of it. */
 export * as Execution from "./sandcastle/Execution.ts"
 
@@ -786,8 +816,14 @@ export * as MediaType from "./sandcastle/MediaType.ts"
 /** The beginning of what an execution put out, as it is kept. */
 export * as OutputPreview from "./sandcastle/OutputPreview.ts"
 
+/** The files that an execution leaves: those that it wrote, and what it displayed that is no text. */
+export * as ProducedFiles from "./sandcastle/ProducedFiles.ts"
+
 /** Paths of files in a sandcastle, relative to `/sandbox/files`. */
 export * as SandboxPath from "./sandcastle/SandboxPath.ts"
+
+/** Sessions that are opened in advance, so that whoever asks for one does not wait for it to be made. */
+export * as SandboxPool from "./sandcastle/SandboxPool.ts"
 
 /** The port to sandboxes: isolated sessions that run Python and shell commands over files of their own. */
 export * as SandboxRuntime from "./sandcastle/SandboxRuntime.ts"
@@ -801,7 +837,7 @@ export * as SandcastleExecutions from "./sandcastle/SandcastleExecutions.ts"
 /** Files of sandcastles, and what was done to the library in them. */
 export * as SandcastleFiles from "./sandcastle/SandcastleFiles.ts"
 
-/** How sandcastles come and go: started, listed, looked at, stopped; stopped by themselves when nobody uses them. */
+/** How sandcastles are listed, looked at and stopped; and stopped by themselves when nobody uses them. */
 export * as SandcastleLife from "./sandcastle/SandcastleLife.ts"
 
 /** The bounds of sandcastles and of what runs in them. */
@@ -813,8 +849,14 @@ export * as SandcastlePolicy from "./sandcastle/SandcastlePolicy.ts"
 /** Queries whose results become dataframes of a sandcastle's session. */
 export * as SandcastleQueries from "./sandcastle/SandcastleQueries.ts"
 
+/** Room for another sandcastle: no organization runs, and no server has open, more than it may. */
+export * as SandcastleRoom from "./sandcastle/SandcastleRoom.ts"
+
 /** The sessions that are open in this process, by sandcastle. */
 export * as SandcastleSessions from "./sandcastle/SandcastleSessions.ts"
+
+/** How sandcastles are started, and started again: their sessions opened, with the library and the files of their chat in them. */
+export * as SandcastleStarting from "./sandcastle/SandcastleStarting.ts"
 
 /** The life of a sandcastle: running; stale when it was idle too long, running again when it is used in time; unknown when its session does not answer, running again when it does; stopped in the end. */
 export * as SandcastleState from "./sandcastle/SandcastleState.ts"
@@ -822,11 +864,20 @@ export * as SandcastleState from "./sandcastle/SandcastleState.ts"
 /** The port that keeps sandcastles: who has which, and how it is. */
 export * as SandcastleStore from "./sandcastle/SandcastleStore.ts"
 
+/** What is put in order by the clock, on every server and for every organization: sandcastles that nobody uses are stopped, and so are those whose server is not there any more, with what it was running. */
+export * as SandcastleSweep from "./sandcastle/SandcastleSweep.ts"
+
 /** The use cases of sandcastles. */
 export * as Sandcastles from "./sandcastle/Sandcastles.ts"
 
 /** What the use cases of sandcastles have in common: how one is found and decided about, and how its session is used. */
 export * as SessionUse from "./sandcastle/SessionUse.ts"
+
+/** The background work of sandcastles as a principal. */
+export * as SweepPrincipal from "./sandcastle/SweepPrincipal.ts"
+
+/** The files of a chat in the sandcastle that serves it: there before anything runs in it, and when more come. */
+export * as UploadPlacing from "./sandcastle/UploadPlacing.ts"
 
 /** Cron expressions: five fields, or one of four names, on the clock of a time zone. */
 export * as Cron from "./schedule/Cron.ts"
@@ -905,6 +956,9 @@ export * as OneLine from "./text/OneLine.ts"
 
 /** Sizes of texts as UTF-8, counted without encoding them. */
 export * as Utf8 from "./text/Utf8.ts"
+
+/** Spans for what every request goes through: made where somebody looks at them. */
+export * as Traced from "./trace/Traced.ts"
 
 /** The port that makes several writes one: a use case and its audit event are kept together, or neither is. */
 export * as Transaction from "./transaction/Transaction.ts"

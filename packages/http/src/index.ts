@@ -27,6 +27,9 @@ export * as AnswerTime from "./answer/AnswerTime.ts"
 /** Operations that take as long as what they run, or as a file takes to arrive. */
 export * as LongOperations from "./answer/LongOperations.ts"
 
+/** Answers with what is read over and over and seldom changes: a store that remembers what a row was decoded to gives the same value for it each time, and what that value is on the wire is worked out once. */
+export * as RememberedAnswer from "./answer/RememberedAnswer.ts"
+
 /** The operations of API keys, bound to their use cases. */
 export * as ApiKeyHandlers from "./apikey/ApiKeyHandlers.ts"
 
@@ -108,6 +111,9 @@ export * as Admission from "./request/Admission.ts"
 /** The address of the client of a request: for the audit log, and for limits that go by it. */
 export * as ClientAddress from "./request/ClientAddress.ts"
 
+/** The time that requests have to be answered, for very many of them: they all have the same, so whoever began first is late first, and one fiber that sleeps until then does for all. */
+export * as Deadline from "./request/Deadline.ts"
+
 /** Brings the errors of a use case down to those that its operation declares. */
 export * as DeclaredFailures from "./request/DeclaredFailures.ts"
 
@@ -120,17 +126,23 @@ export * as Exchange from "./request/Exchange.ts"
 /** Responses for what an operation fails with or dies of, in so far as somebody foresaw it. */
 export * as FailureResponse from "./request/FailureResponse.ts"
 
+/** What the operations are made of. */
+export * as OperationServices from "./request/OperationServices.ts"
+
 /** The outermost layer of every request: whatever happens within, one well-formed response comes out, with the request's id and, where it is an error, the envelope. */
 export * as RequestBoundary from "./request/RequestBoundary.ts"
 
 /** The id of a request: every response carries it as `X-Request-Id`, and so does every line of the log that was written for it. */
 export * as RequestId from "./request/RequestId.ts"
 
-/** Which methods each path of the contract takes: what tells an unknown path from a wrong method. */
+/** The operations of the contract by method and path: which one a request is for, and which methods each path takes, which is what tells an unknown path from a wrong method. */
 export * as RouteTable from "./request/RouteTable.ts"
 
 /** Answers for requests that the contract's schemas refuse. */
 export * as SchemaRefusals from "./request/SchemaRefusals.ts"
+
+/** What a request is carried out in. */
+export * as Surroundings from "./request/Surroundings.ts"
 
 /** The operations of roles, bound to their use cases. */
 export * as RoleHandlers from "./role/RoleHandlers.ts"

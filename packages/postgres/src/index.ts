@@ -48,11 +48,23 @@ export * as ChatList from "./chat/ChatList.ts"
 /** A chat as a row. */
 export * as ChatRow from "./chat/ChatRow.ts"
 
+/** Audiences in the database: each is there as long as a chat of it is. */
+export * as KeptAudience from "./chat/KeptAudience.ts"
+
 /** Chats, their runs and what is thought of them in PostgreSQL. */
 export * as PostgresChatStore from "./chat/PostgresChatStore.ts"
 
+/** The files that came with questions, in PostgreSQL: their contents as bytes. */
+export * as PostgresUploadStore from "./chat/PostgresUploadStore.ts"
+
 /** Connectors in PostgreSQL, with who may use them; and the highest number that each organization ever gave to one. */
 export * as PostgresConnectorStore from "./connector/PostgresConnectorStore.ts"
+
+/** The condition that a column is one of several values, for statements that are sent over and over: PostgreSQL keeps one plan for all of them. */
+export * as AnyOf from "./database/AnyOf.ts"
+
+/** A question about one thing, by its key, that is put to the database for all who ask it in one turn of the event loop: one statement instead of many, which is most of what a short question costs on either side. */
+export * as BatchedQuestion from "./database/BatchedQuestion.ts"
 
 /** Any text as one that a column holds, to be searched and sorted by: PostgreSQL's texts hold no NUL and no half of a surrogate pair. */
 export * as ColumnText from "./database/ColumnText.ts"
@@ -83,6 +95,9 @@ export * as Query from "./database/Query.ts"
 
 /** Documents that are read over and over, request by request, and seldom change: what a text was decoded to is remembered by the text. */
 export * as RememberedDocument from "./database/RememberedDocument.ts"
+
+/** Rows that are read over and over, request by request, and seldom change: what a row was made into is remembered by its key, with the row. */
+export * as RememberedRow from "./database/RememberedRow.ts"
 
 /** A connection to a server that is given up when the server stays silent after something was sent to it. */
 export * as ServerSocket from "./database/ServerSocket.ts"
