@@ -121,11 +121,21 @@ const booleansOf = (cells: Cells): ColumnBatch | undefined => {
 
 const dayMilliseconds = 86_400_000
 
-/** Milliseconds since 1970 of a day, where there is such a day. */
+const lengths: ReadonlyArray<number> = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+
+/** Milliseconds since 1970 of a day of the Gregorian calendar, where there is such a day. */
 const millisecondsOf = (year: number, month: number, day: number): number | undefined => {
-  const date = new Date(0)
-  date.setUTCFullYear(year, month - 1, day)
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() : undefined
+  const length = (lengths[month - 1] ?? 0) + (month === 2 && isLeap(year) ? 1 : 0)
+  if (day < 1 || day > length) return undefined
+  // Years that begin in March have their leap day last, so that the days before a month follow one formula.
+  const shifted = month > 2 ? year : year - 1
+  const era = Math.floor(shifted / 400)
+  const ofEra = shifted - era * 400
+  const ofYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
+  const days = era * 146_097 + ofEra * 365 + Math.floor(ofEra / 4) - Math.floor(ofEra / 100) + ofYear - 719_468
+  return days * dayMilliseconds
 }
 
 /** Days since 1970 of a date, where there is such a date. */

@@ -1,9 +1,9 @@
 /** The Linux tier under abuse. */
 import * as AbuseSuite from "@castellan/testing/abuse/AbuseSuite"
-import { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
-import { describe } from "@effect/vitest"
+import type { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
+import { afterAll, describe } from "@effect/vitest"
 import * as Layer from "effect/Layer"
-import { chmodSync, mkdtempSync } from "node:fs"
+import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as DuckDbSqlExecutor from "../../src/sql/DuckDbSqlExecutor.ts"
@@ -17,6 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), "castellan-linux-abuse-"))
 
 // Whoever sandboxes run as has to come through.
 chmodSync(folder, 0o755)
+afterAll(() => rmSync(folder, { recursive: true }))
 
 const layer: Layer.Layer<SandboxRuntime> = layerLinux({ folder }).pipe(Layer.provide(DuckDbSqlExecutor.layer()))
 

@@ -8,6 +8,7 @@ import { type SandboxCapabilities, SandboxRuntime } from "@castellan/core/sandca
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import { env } from "node:process"
 import { type AbuseCase, alive, opened } from "./Abuse.ts"
 import * as Disk from "./cases/Disk.ts"
 import * as Escape from "./cases/Escape.ts"
@@ -55,7 +56,7 @@ const patience = 240_000
 /** Runs the abuse against a runtime. Time is the machine's. */
 export const suite = <E>(name: string, layer: Layer.Layer<SandboxRuntime, E>, options: AbuseOptions): void => {
   // Before the runtime is built: what it starts could have inherited it.
-  process.env[secretVariable] = secret
+  env[secretVariable] = secret
   it.layer(layer, { timeout: "180 seconds", excludeTestServices: true })(`abuse (${name})`, (it) => {
     it.effect("a session opens, and all 51 cases are accounted for", () =>
       Effect.gen(function* () {

@@ -6,6 +6,7 @@
  * process.
  */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -13,6 +14,15 @@ import { fileURLToPath } from "node:url"
 import type { ProcessUser } from "./ForkServerHandle.ts"
 import { accountFiles } from "./OuterRoots.ts"
 import { processStart } from "./ProcessStart.ts"
+
+/** The folder cannot be made or filled. */
+export class PrivateFolderFailure extends Schema.TaggedError<PrivateFolderFailure>()("PrivateFolderFailure", {
+  /** What the operating system said. */
+  message: Schema.String
+}) {}
+
+const failed = (error: unknown): PrivateFolderFailure =>
+  new PrivateFolderFailure({ message: error instanceof Error ? error.message : String(error) })
 
 const prefix = "castellan-sandbox-"
 
@@ -46,7 +56,7 @@ export const make = (
   parent: string,
   filter: Uint8Array,
   user: ProcessUser | undefined
-): Effect.Effect<string, Error, Scope.Scope> =>
+): Effect.Effect<string, PrivateFolderFailure, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
@@ -54,14 +64,14 @@ export const make = (
         const start = (await processStart(process.pid)) ?? "0"
         return await mkdtemp(join(parent, `${prefix}${process.pid}-${start}-`))
       },
-      catch: (error) => (error instanceof Error ? error : new Error(String(error)))
+      catch: failed
     }),
     (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
   ).pipe(
     Effect.tap((folder) =>
       Effect.tryPromise({
         try: () => fill(folder, filter, user),
-        catch: (error) => (error instanceof Error ? error : new Error(String(error)))
+        catch: failed
       })
     )
   )
