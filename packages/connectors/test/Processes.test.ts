@@ -254,7 +254,7 @@ describe.runIf(visible)("processes", () => {
   it.live("are gone with their layer, and so is what they wrote", () =>
     Effect.gen(function* () {
       const temporary = (): ReadonlyArray<string> =>
-        readdirSync(tmpdir()).filter((name) => name.startsWith("castellan-files-"))
+        readdirSync(tmpdir()).filter((name) => name.startsWith("castellan-files-") && name.includes(`-${process.pid}-`))
       const before = temporary()
       const running = yield* Effect.gen(function* () {
         const started = yield* startEndless

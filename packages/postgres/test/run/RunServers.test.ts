@@ -26,16 +26,16 @@ const running = join(import.meta.dirname, "../support/RunningServer.ts")
 /** Starts a server in a process of its own, and kills it as soon as it is at work. */
 const killedAtWork = async (url: string): Promise<string> => {
   const child = spawn(process.execPath, [running, url], { stdio: ["ignore", "pipe", "inherit"] })
+  const exited = once(child, "exit")
   const lines = createInterface({ input: child.stdout })
   for await (const line of lines) {
     // What is no JSON is the process's log.
     if (!line.startsWith("{")) continue
-    const exited = once(child, "exit")
     child.kill("SIGKILL")
     await exited
     return line
   }
-  throw new Error(`the server was never at work: ${child.exitCode}`)
+  throw new Error(`the server was never at work: ${(await exited).join(" ")}`)
 }
 
 const activityOf = (run: Run) =>
