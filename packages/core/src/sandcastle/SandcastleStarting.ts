@@ -9,11 +9,12 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as RcMap from "effect/RcMap"
+import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import { creatorOf } from "../access/Access.ts"
 import { enforce } from "../access/Decision.ts"
 import { requires } from "../access/PermissionPolicy.ts"
-import type { Principal } from "../access/Principal.ts"
+import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
 import type { AuditEntry } from "../audit/AuditEvent.ts"
 import { UseCase } from "../audit/UseCase.ts"
 import type { ChatId } from "../chat/Chat.ts"
@@ -55,7 +56,7 @@ export const make = Effect.gen(function* () {
     SandcastleId.make(id)
   )
 
-  /** A chat that a new sandcastle is to serve: one that the principal may go on with. */
+  /** A chat that a sandcastle is to serve: one that the principal may go on with. */
   const requireChat = Effect.fnUntraced(function* (principal: Principal, id: ChatId) {
     const chat = yield* chats.get(principal.organizationId, id)
     if (Option.isNone(chat)) return yield* new NotFound({ message: "chat not found" })
@@ -153,6 +154,17 @@ export const make = Effect.gen(function* () {
     return Option.isSome(placed) ? served : yield* SessionUse.noSession
   })
 
+  /**
+   * The same where the caller may go on with the chat. A sandcastle is its maker's, and the files of the chat are not:
+   * whoever may not go on with it any more has the sandcastle without them.
+   */
+  const withPermittedUploads = Effect.fnUntraced(function* (served: Served) {
+    const { chatId } = served.sandcastle
+    if (chatId === undefined) return served
+    const permitted = yield* Effect.result(requireChat(yield* CurrentPrincipal, chatId))
+    return Result.isSuccess(permitted) ? yield* withUploads(served) : served
+  })
+
   const start = Effect.fn("Sandcastles.start")(function* (
     options: { readonly id?: SandcastleId; readonly chatId?: ChatId } = {}
   ) {
@@ -170,7 +182,7 @@ export const make = Effect.gen(function* () {
         const serves = chatId ?? before.chatId
         return { id, before, permit, ...(serves === undefined ? {} : { chatId: serves }) }
       })
-    return (yield* inTurn(id, Effect.flatMap(begin(found, id), withUploads))).sandcastle
+    return (yield* inTurn(id, Effect.flatMap(begin(found, id), withPermittedUploads))).sandcastle
   })
 
   /** Whether the session of a sandcastle is open here, and answers as far as is known. */

@@ -1,3 +1,5 @@
+import type { WantedGrant } from "@castellan/core/access/AccessChange"
+import { Accesses } from "@castellan/core/access/Accesses"
 import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
 import { Chats } from "@castellan/core/chat/Chats"
 import type * as Upload from "@castellan/core/chat/Upload"
@@ -113,6 +115,35 @@ describe("files that come with a question", () => {
       yield* as(member)(Sandcastles.use((sandcastles) => sandcastles.start({ id: sandcastleId })))
       assert.strictEqual(yield* contentIn(next, "uploads/a.csv"), "a,b\n1,2\n")
       assert.strictEqual(yield* contentIn(next, "uploads/b.csv"), "newer")
+    }).pipe(Effect.provide(deployment))
+  )
+
+  it.effect("are not told to whoever may not go on with the chat any more: its sandcastle starts without them", () =>
+    Effect.gen(function* () {
+      const sandcastles = yield* Sandcastles
+      const tenant = yield* Fixture.tenant()
+      const owner = yield* Fixture.someone(tenant, { fullMemberAccess: true })
+      const colleague = yield* Fixture.someone(tenant, { fullMemberAccess: true })
+      const run = yield* ask(owner, [file("ours.csv")])
+      const shareWith = (grants: ReadonlyArray<WantedGrant>) =>
+        as(owner)(Accesses.use((accesses) => accesses.replace("chat", run.chatId, { isPublic: false, grants })))
+      yield* shareWith([{ grantee: { _tag: "Member", id: colleague.memberId }, accessType: "editor" }])
+      const theirs = yield* ask(colleague, [], { chatId: run.chatId })
+      assert.deepStrictEqual(yield* uploadsIn(theirs), [["uploads/ours.csv", 8]])
+      const { items } = yield* as(colleague)(sandcastles.list({ status: "running", limit: 10 }))
+      const [castle] = items
+      if (castle === undefined) return assert.fail("the colleague has no sandcastle")
+      yield* shareWith([])
+      yield* ask(owner, [file("secret.csv")], { chatId: run.chatId })
+      // It is the colleague's own still.
+      yield* as(colleague)(sandcastles.start({ id: castle.id }))
+      assert.deepStrictEqual(yield* as(colleague)(sandcastles.listFiles(castle.id)), [])
+      yield* shareWith([{ grantee: { _tag: "Member", id: colleague.memberId }, accessType: "editor" }])
+      const later = yield* ask(colleague, [], { chatId: run.chatId })
+      assert.deepStrictEqual(yield* uploadsIn(later), [
+        ["uploads/ours.csv", 8],
+        ["uploads/secret.csv", 8]
+      ])
     }).pipe(Effect.provide(deployment))
   )
 
