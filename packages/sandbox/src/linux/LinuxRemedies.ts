@@ -75,6 +75,15 @@ export const whyItEnded = (errors: string, facts: SystemFacts): LinuxUnavailable
         "root that has Python 3.11 or newer"
     })
   }
+  const hiding = /^bwrap: Can't find source path (.+): Permission denied$/m.exec(errors)?.[1]
+  if (hiding !== undefined) {
+    return new LinuxUnavailable({
+      promise: "folder",
+      message: `the user of the sandbox may not go through the folders above ${hiding}: ${said}`,
+      remedy:
+        "give a folder (option `folder`, or TMPDIR) of which every part may be gone through by others, as after chmod o+x"
+    })
+  }
   if (/proc/i.test(errors) && /mount|permission|permitted/i.test(errors)) {
     return new LinuxUnavailable({
       promise: "procfs",

@@ -13,6 +13,8 @@ export const LinuxPromise = Schema.Literals([
   "namespaces",
   /** A namespace of processes gets no `/proc` of its own. */
   "procfs",
+  /** The user of the sandbox does not get to a folder that it needs. */
+  "folder",
   /** There is no Python, or none that is fit. */
   "python",
   /** It would have to run as root. */

@@ -22,7 +22,7 @@ import type { SqlExecutor, SqlTable } from "../sql/SqlExecutor.ts"
 import type { Taken } from "./CommandChannel.ts"
 import { ExecutionEvents } from "./ExecutionEvents.ts"
 import { harmless, lossy } from "./OutputText.ts"
-import { failure, lost, refused } from "./SessionFailure.ts"
+import { failure, refused } from "./SessionFailure.ts"
 import { ignored, type SessionLink } from "./SessionLink.ts"
 import { SessionLimits } from "./SessionLimits.ts"
 

@@ -69,8 +69,7 @@ interface Connection {
 const nothing = new Uint8Array(0)
 
 /** The end of a session as its user is told it, whatever its tier calls it. */
-const asLost = (error: SandboxError): SandboxError =>
-  error.reason === "lost" ? error : failure("lost", error.message)
+const asLost = (error: SandboxError): SandboxError => (error.reason === "lost" ? error : failure("lost", error.message))
 
 /** Takes the frames of a command that is asked, within its bounds. */
 const gathering = (bounds: AnswerBounds, settle: (exit: Effect.Effect<Answer, SandboxError>) => void): Patient => {

@@ -15,6 +15,13 @@ const rows = [
   ["bwrap: No permissions to create a new namespace", debian, "namespaces", "unprivileged_userns_clone=1"],
   ["bwrap: Creating new namespace failed: Operation not permitted", container, "namespaces", "docker run"],
   ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", container, "procfs", "systempaths"],
+  [
+    "bwrap: Can't find source path /root/tmp/castellan-sandbox-1/python: Permission denied",
+    container,
+    "folder",
+    "TMPDIR"
+  ],
+  ["bwrap: Can't find source path /home/a/proc/mounted: Permission denied", appArmor, "folder", "chmod o+x"],
   ["bwrap: execvp /usr/bin/python3: No such file or directory", plain, "python", "apt-get install python3"],
   ["Traceback (most recent call last):\nModuleNotFoundError: No module named 'x'", plain, "python", "python3"],
   ["bwrap: Unknown option --args", plain, "bubblewrap", ""]

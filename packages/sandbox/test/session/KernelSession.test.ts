@@ -121,6 +121,33 @@ describe("the engine of sessions and a supervisor that lies", () => {
   )
 })
 
+describe("a sandbox that ends", () => {
+  it.effect("tells whoever used it why, and whoever comes later as well", () =>
+    Effect.gen(function* () {
+      const why = "the sandbox held more memory than it may, and was ended"
+      const { after, events } = yield* executed((command, supervisor) => {
+        if (command.op !== "execute") return
+        supervisor.answer(command, "started")
+        supervisor.end(why)
+      })
+      for (const result of [events, after]) {
+        assert.isTrue(Result.isFailure(result))
+        if (Result.isFailure(result)) assert.deepInclude(result.failure, { reason: "lost", message: why })
+      }
+    })
+  )
+
+  it.effect("whose end its tier knows as something else is lost all the same", () =>
+    Effect.gen(function* () {
+      const session = yield* open((command, supervisor) => {
+        if (command.op === "usage") supervisor.end("its process is gone")
+      })
+      const errors = yield* Effect.all([Effect.flip(session.usage), Effect.flip(session.list())])
+      for (const error of errors) assert.deepInclude(error, { reason: "lost", message: "its process is gone" })
+    })
+  )
+})
+
 describe("what comes out of a sandbox", () => {
   it.effect(
     "is put out with control characters escaped and broken UTF-8 replaced, also where a piece ends within a character",

@@ -23,8 +23,8 @@ export interface Supervisor {
   readonly answer: (command: Came, event: string, more?: object, payload?: string | Uint8Array) => void
   /** Puts raw bytes out. */
   readonly raw: (bytes: Uint8Array) => void
-  /** Ends as a process does. */
-  readonly end: () => void
+  /** Ends as a process does, for a reason that the tier knows where one is given. */
+  readonly end: (reason?: string) => void
   readonly launchNonce: string
   /** Which of the processes of the session this is, from 1. */
   readonly life: number
@@ -64,7 +64,10 @@ export const tier = (
         answer: ({ id, nonce }, event, more = {}, payload = "") =>
           supervisor.say({ event, id, nonce, ...more }, payload),
         raw: (bytes) => void Queue.offerUnsafe(output, bytes),
-        end: () => void Effect.runSync(Queue.fail(output, lost)),
+        end: (reason) =>
+          void Effect.runSync(
+            Queue.fail(output, reason === undefined ? lost : new SandboxError({ reason: "lost", message: reason }))
+          ),
         launchNonce,
         life: number
       }

@@ -91,10 +91,11 @@ const startServer = Effect.fnUntraced(function* (
 
 const lost = (message: string): SandboxError => new SandboxError({ reason: "lost", message })
 
-const send = (channel: Socket, bytes: Uint8Array): Effect.Effect<void, SandboxError> =>
+/** Writes to a session; false where nobody reads any more. */
+const write = (channel: Socket, bytes: Uint8Array): Effect.Effect<boolean> =>
   Effect.callback((resume) => {
-    if (!channel.writable) return resume(Effect.fail(lost("the sandbox has ended")))
-    channel.write(bytes, (error) => resume(error ? Effect.fail(lost("the sandbox has ended")) : Effect.void))
+    if (!channel.writable) return resume(Effect.succeed(false))
+    channel.write(bytes, (error) => resume(Effect.succeed(!error)))
   })
 
 const sandboxProcess = (
@@ -102,18 +103,21 @@ const sandboxProcess = (
   limits: LinuxLimits,
   group: ControlGroups.ControlGroup | undefined
 ): SandboxProcess => {
-  const whyItIsOver = Effect.flatMap(gone, (wasKilled) =>
-    wasKilled
-      ? Effect.andThen(
-          Effect.logWarning("a sandbox is ended for the memory that it held", { limit: limits.memory }),
-          Effect.fail(lost("the sandbox held more memory than it may, and was ended"))
-        )
-      : Effect.void
+  /** Whoever finds the session gone is told why, which the fork-server says with its end. */
+  const over = Effect.flatMap(gone, (wasKilled) =>
+    Effect.fail(lost(wasKilled ? "the sandbox held more memory than it may, and was ended" : "the sandbox has ended"))
   )
-  const bytes = Stream.fromAsyncIterable<Uint8Array, SandboxError>(channel, () => lost("the sandbox has ended"))
+  const told = Effect.tapError(over, ({ message }) =>
+    Effect.logWarning("a session is gone", { reason: message, memoryLimit: limits.memory })
+  )
+  // An end and an error of the connection are the same: nobody is there.
+  const bytes = Stream.fromAsyncIterable<Uint8Array, undefined>(channel, () => undefined)
   return {
-    send: (frame) => send(channel, frame),
-    output: Stream.concat(bytes, Stream.fromEffectDrain(whyItIsOver)),
+    send: (frame) => Effect.flatMap(write(channel, frame), (isSent) => (isSent ? Effect.void : over)),
+    output: Stream.concat(
+      Stream.catch(bytes, () => Stream.empty),
+      Stream.fromEffectDrain(told)
+    ),
     // The supervisor is the first process of the session: without it, nothing of the session is left.
     replaceInterpreter: Effect.fail(lost("the sandbox did not answer, and was ended")),
     memoryBytes: group?.memory ?? memory
