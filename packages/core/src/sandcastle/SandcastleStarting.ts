@@ -118,12 +118,14 @@ export const make = Effect.gen(function* () {
               Effect.fnUntraced(function* () {
                 yield* room.require(principal, id)
                 const now = yield* DateTime.now
+                // A session that was taken up again holds what it was mounted with, and its edits are edits of that.
+                const library = session.resumed ? before?.library : mount
                 const sandcastle = new Sandcastle({
                   id,
                   organizationId: principal.organizationId,
                   creator: before?.creator ?? creatorOf(principal),
                   ...(chatId === undefined ? {} : { chatId }),
-                  ...(mount === undefined ? {} : { library: mount }),
+                  ...(library === undefined ? {} : { library }),
                   status: SandcastleStatus.cases.Running.make({ startedAt: now, lastUsedAt: now }),
                   serverId: open.serverId,
                   createdAt: before?.createdAt ?? now

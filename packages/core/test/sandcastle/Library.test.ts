@@ -5,14 +5,15 @@ import { Owner } from "@castellan/core/folderpolicy/FolderPolicy"
 import * as Tree from "@castellan/core/library/Tree"
 import * as TextBytes from "@castellan/core/library/TextBytes"
 import * as LibraryStaging from "@castellan/core/sandcastle/LibraryStaging"
-import { LibraryEdit } from "@castellan/core/sandcastle/SandboxRuntime"
+import { LibraryEdit, SandboxRuntime, type SandboxSession } from "@castellan/core/sandcastle/SandboxRuntime"
+import type { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
 import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
-import { ScriptedSandbox } from "@castellan/testing/scripted/ScriptedSandbox"
+import * as ScriptedSandbox from "@castellan/testing/scripted/ScriptedSandbox"
 import { BlobContents } from "@castellan/core/library/Blob"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, Layer, Option, Scope } from "effect"
 
 const as =
   (principal: Principal) =>
@@ -21,6 +22,26 @@ const as =
 
 const refused = <A, R>(effect: Effect.Effect<A, { readonly code: string; readonly message: string }, R>) =>
   Effect.map(Effect.flip(effect), (failure) => `${failure.code}: ${failure.message}`)
+
+/** Sandboxes whose sessions outlive whoever opened them: one that is opened again is taken up as it was left. */
+const layerOutliving = Layer.effect(
+  SandboxRuntime,
+  Effect.gen(function* () {
+    const runtime = yield* SandboxRuntime
+    const scope = yield* Effect.scope
+    const left = new Map<SandcastleId, SandboxSession>()
+    return SandboxRuntime.of({
+      ...runtime,
+      open: (spec) => {
+        const before = left.get(spec.id)
+        if (before !== undefined) return Effect.succeed({ ...before, resumed: true })
+        return Effect.tap(Scope.provide(runtime.open(spec), scope), (session) =>
+          Effect.sync(() => left.set(spec.id, session))
+        )
+      }
+    })
+  })
+).pipe(Layer.provide(ScriptedSandbox.layer()))
 
 /** An organization whose library has two folders, `docs` of them a writer's own. */
 const world = Effect.gen(function* () {
@@ -62,7 +83,7 @@ const world = Effect.gen(function* () {
 const start = Sandcastles.use((sandcastles) => sandcastles.start())
 
 const pathsOf = Effect.map(
-  ScriptedSandbox.use((sandbox) => sandbox.opened),
+  ScriptedSandbox.ScriptedSandbox.use((sandbox) => sandbox.opened),
   (specs) => specs.at(-1)?.library.map(({ path }) => String(path))
 )
 
@@ -117,6 +138,24 @@ describe("the library in a sandcastle", () => {
       // Who looks at the sandcastle of another sees no change of it either.
       assert.strictEqual(yield* refused(as(admin)(sandcastles.libraryDiff(id))), "not_found: sandcastle not found")
     }).pipe(Effect.provide(Deployment.layer()))
+  )
+
+  it.effect("what was done to that of a session which is taken up again is told against what it was mounted from", () =>
+    Effect.gen(function* () {
+      const sandcastles = yield* Sandcastles
+      const { publish, writer } = yield* world
+      const castle = yield* as(writer)(start)
+      const code = 'open("library/docs/guide.md", "w").write("one\\n2\\nthree\\n")'
+      yield* as(writer)(sandcastles.execute(castle.id, { code, source: "platform_api" }))
+      // Meanwhile others go on: what the session holds of that file is older, and no edit of it.
+      yield* publish({ "docs/terms.md": "some\n" })
+      yield* as(writer)(sandcastles.start({ id: castle.id }))
+      const diff = yield* as(writer)(sandcastles.libraryDiff(castle.id))
+      assert.deepStrictEqual(
+        diff.diffs.map(({ name }) => name),
+        ["docs/guide.md"]
+      )
+    }).pipe(Effect.provide(Deployment.layer({ sandbox: layerOutliving })))
   )
 
   it.effect("a link is no part of a change, and is said to be none", () =>
