@@ -25,6 +25,8 @@ export interface EmbeddedOptions {
   readonly fileBytes?: number
   /** Files and folders of a session. Absent: 20,000. */
   readonly fileCount?: number
+  /** Bytes of the files of all sessions together: they are kept in the host's memory. Absent: 1 GiB. */
+  readonly allFileBytes?: number
   /** How long a shell that has nothing to do is kept. Absent: 30 seconds. */
   readonly shellIdle?: Duration.Input
 }
@@ -36,11 +38,13 @@ export interface EmbeddedBounds {
   readonly memoryBytes: number
   readonly fileBytes: number
   readonly fileCount: number
+  readonly allFileBytes: number
 }
 
 /** The bounds that options ask for. */
 export const boundsOf = ({
+  allFileBytes = 1024 * mebibyte,
   fileBytes = 128 * mebibyte,
   fileCount = 20_000,
   memoryBytes = 512 * mebibyte
-}: EmbeddedOptions): EmbeddedBounds => ({ fileBytes, fileCount, memoryBytes })
+}: EmbeddedOptions): EmbeddedBounds => ({ allFileBytes, fileBytes, fileCount, memoryBytes })

@@ -23,19 +23,37 @@ const complain = (line: string): void => {
   process.exitCode = 1
 }
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { folder: { type: "string" }, source: { type: "string" }, lock: { type: "string" } }
-})
+/** What the command was given; undefined where that is no command, which is said. */
+const given = () => {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { folder: { type: "string" }, source: { type: "string" }, lock: { type: "string" } }
+    })
+  } catch (error) {
+    complain(error instanceof Error ? error.message : String(error))
+    return undefined
+  }
+}
 
-if (values.folder === undefined) complain(usage)
+/** Where the wheels are: a folder, whether or not its address ends as one. */
+const sourceOf = (address: string): URL | undefined =>
+  URL.canParse(address) ? new URL(address.replace(/\/?$/, "/")) : undefined
+
+const command = given()
+const { folder, lock, source: address } = command?.values ?? {}
+const source = address === undefined ? undefined : sourceOf(address)
+
+if (folder === undefined) complain(usage)
+else if (address !== undefined && source === undefined) complain(`${address} is no URL\n${usage}`)
 else {
+  const names = command?.positionals ?? []
   const fetched = await Effect.runPromiseExit(
     prefetch({
-      folder: values.folder,
-      packages: positionals.length === 0 ? commonPackages : positionals,
-      ...(values.source === undefined ? {} : { source: new URL(values.source.replace(/\/?$/, "/")) }),
-      ...(values.lock === undefined ? {} : { lock: values.lock })
+      folder,
+      packages: names.length === 0 ? commonPackages : names,
+      ...(source === undefined ? {} : { source }),
+      ...(lock === undefined ? {} : { lock })
     })
   )
   if (Exit.isSuccess(fetched)) for (const { file, state } of fetched.value) say(`${state} ${file}`)

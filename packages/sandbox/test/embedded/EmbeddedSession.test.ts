@@ -162,6 +162,38 @@ it.layer(sandboxes, { timeout: patience, excludeTestServices: true })("sessions 
     })
   )
 
+  it.effect("are ended where they write errors without end, which nothing holds back", () =>
+    Effect.gen(function* () {
+      const session = yield* opened()
+      const flood = "const block = new Uint8Array(65536).fill(120); for (;;) Deno.stderr.writeSync(block)"
+      const events = yield* all(session, javascript(flood))
+      assert.deepStrictEqual(namesOf(events), ["ProtocolViolation"])
+      assert.isTrue(restarted(events))
+      assert.strictEqual(textOf(yield* all(session, "print(2)")), "2\n")
+    })
+  )
+
+  it.effect("tell of many files with long names what fits, and live on", () =>
+    Effect.gen(function* () {
+      const session = yield* opened()
+      const code =
+        'import os\nos.mkdir("outputs/many")\nfor i in range(400): open("outputs/many/" + "é" * 100 + "x" * 50 + str(i), "w").close()'
+      const deep = [
+        "for i in range(16):",
+        "  os.mkdir('d' * 250); os.chdir('d' * 250)",
+        "for i in range(40): open('y' * 240 + str(i), 'w').close()",
+        "os.chdir('/sandbox/files')"
+      ].join("\n")
+      const events = yield* all(session, `${code}\n${deep}`)
+      assert.strictEqual(outcomeOf(events), "completed", JSON.stringify(events).slice(-500))
+      assert.include(errorsOf(events), "more files were changed than are listed")
+      const last = events.at(-1)
+      assert.isAtLeast(last?._tag === "Finished" ? last.files.length : 0, 400)
+      assert.lengthOf(yield* session.list(path("outputs/many")), 400)
+      assert.isFalse(restarted(yield* all(session, "print(1)")))
+    })
+  )
+
   it.effect("ask for SQL while they wait for it, and hand results of any size over", () =>
     Effect.gen(function* () {
       const session = yield* opened()

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
+import { FileRoom } from "../../src/embedded/internal/FileRoom.ts"
 import { type Change, type Copy, HostFiles, isPath } from "../../src/embedded/internal/HostFiles.ts"
 
 const files = (bytes = 100, count = 20) => new HostFiles({ bytes, count })
@@ -123,5 +124,47 @@ describe("the files of a session on the host", () => {
     ])
     one.remove("outputs/a")
     assert.deepStrictEqual(one.editsFor(copy).edits[0], { path: "outputs/a", kind: "gone", bytes: 0 })
+  })
+
+  it("have names that are bounded together, those of links with their targets", () => {
+    const one = files(100, 20_000)
+    const long = (index: number): string => `${`${"d".repeat(200)}/`.repeat(60)}${index}`
+    const deep = (index: number): Change => ({ path: `outputs/${index}`, kind: "link", target: long(index) })
+    assert.strictEqual(reasonOf(one.apply(Array.from({ length: 400 }, (_, index) => deep(index)))), "done")
+    assert.strictEqual(reasonOf(one.apply(Array.from({ length: 19_000 }, (_, index) => deep(index)))), "exhausted")
+    let put = 0
+    while (put < 2_000 && Result.isSuccess(one.put(long(put), content("")))) put += 1
+    assert.isBelow(put, 500)
+    assert.strictEqual(reasonOf(one.put("outputs/short", content(""))), "done")
+  })
+
+  it("of all sessions together have no more room than there is, and give it back", () => {
+    const room = new FileRoom(100)
+    const [one, other] = [new HostFiles({ bytes: 80, count: 20 }, room), new HostFiles({ bytes: 80, count: 20 }, room)]
+    assert.strictEqual(reasonOf(one.put("a", content("x".repeat(80)))), "done")
+    assert.strictEqual(reasonOf(other.put("a", content("x".repeat(21)))), "exhausted")
+    assert.strictEqual(reasonOf(other.apply([file("a", "x".repeat(21))])), "exhausted")
+    assert.strictEqual(reasonOf(other.mount("library", [{ path: "a", content: content("x".repeat(21)) }])), "exhausted")
+    assert.strictEqual(room.left, 20)
+    assert.strictEqual(reasonOf(other.put("a", content("x".repeat(20)))), "done")
+    assert.strictEqual(reasonOf(one.put("a", content("x".repeat(10)))), "done")
+    assert.strictEqual(room.left, 70)
+    assert.strictEqual(reasonOf(one.apply([{ path: "a", kind: "gone" }])), "done")
+    assert.strictEqual(room.left, 80)
+    other.close()
+    assert.strictEqual(room.left, 100)
+    // What comes after the end of a session takes nothing any more.
+    assert.strictEqual(reasonOf(other.put("a", content("x"))), "invalid")
+    assert.strictEqual(room.left, 100)
+  })
+
+  // One look at all for each took seconds, in which the host did nothing else.
+  it("are removed in whatever number", () => {
+    const one = files(100, 20_000)
+    const paths = Array.from({ length: 19_990 }, (_, index) => `outputs/${index}`)
+    assert.strictEqual(reasonOf(one.apply(paths.map((path) => file(path, "")))), "done")
+    assert.strictEqual(reasonOf(one.apply(paths.map((path) => ({ path, kind: "gone" })))), "done")
+    assert.deepStrictEqual(pathsIn(one), ["library", "outputs", "uploads"])
+    assert.deepStrictEqual(pathsIn(one, "outputs"), [])
   })
 })

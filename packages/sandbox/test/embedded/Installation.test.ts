@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
+import { createHash } from "node:crypto"
+import { chmod, link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { find, packageFor, thisPlatform } from "../../src/embedded/internal/DenoBinary.ts"
@@ -60,11 +61,12 @@ describe("the memory that interpreters start with", () => {
         made += 1
         return new TextEncoder().encode("a memory")
       })
-      const path = yield* SnapshotCache.provide(folder, "0".repeat(64), make)
-      assert.strictEqual(yield* SnapshotCache.provide(folder, "0".repeat(64), make), path)
+      const { digest, path } = yield* SnapshotCache.provide(folder, "0".repeat(64), make)
+      const found = { path, digest, found: true }
+      assert.deepStrictEqual(yield* SnapshotCache.provide(folder, "0".repeat(64), make), found)
       assert.strictEqual(made, 1)
       yield* Effect.promise(() => writeFile(path, "another memory"))
-      assert.strictEqual(yield* SnapshotCache.provide(folder, "0".repeat(64), make), path)
+      assert.deepStrictEqual(yield* SnapshotCache.provide(folder, "0".repeat(64), make), { ...found, found: false })
       assert.strictEqual(made, 2)
       assert.strictEqual(yield* Effect.promise(() => readFile(path, "utf8")), "a memory")
       yield* SnapshotCache.provide(folder, "1".repeat(64), make)
@@ -84,6 +86,52 @@ describe("the memory that interpreters start with", () => {
       yield* Effect.promise(() => symlink(wide, join(inside, "link")))
       const error = yield* Effect.flip(SnapshotCache.privateFolder(join(inside, "link")))
       assert.strictEqual(error.promise, "snapshot")
+      // Whoever can move the folder can put another in its place.
+      yield* Effect.promise(() => chmod(inside, 0o777))
+      const movable = yield* Effect.flip(SnapshotCache.privateFolder(wide))
+      assert.match(movable.message, /everybody can move/)
+      yield* Effect.promise(() => chmod(inside, 0o1777))
+      yield* SnapshotCache.privateFolder(wide)
+    })
+  )
+
+  it.effect.skipIf(process.platform === "win32")("is none that somebody else may have put there", () =>
+    Effect.gen(function* () {
+      const inside = yield* temporary
+      const folder = join(inside, "cache")
+      const planted = new TextEncoder().encode("a memory with a trap in it")
+      const name = `pyodide-${"0".repeat(32)}-${createHash("sha256").update(planted).digest("hex")}.snapshot`
+      const make = Effect.succeed(new TextEncoder().encode("a memory"))
+      const ways: Readonly<Record<string, () => Promise<void>>> = {
+        "a folder that was open": async () => {
+          await mkdir(folder)
+          await writeFile(join(folder, name), planted, { mode: 0o600 })
+          await chmod(folder, 0o777)
+        },
+        "a file that others can write": async () => {
+          await mkdir(folder, { mode: 0o700 })
+          await writeFile(join(folder, name), planted)
+          await chmod(join(folder, name), 0o666)
+        },
+        "a link": async () => {
+          await mkdir(folder, { mode: 0o700 })
+          await writeFile(join(inside, "elsewhere"), planted, { mode: 0o600 })
+          await symlink(join(inside, "elsewhere"), join(folder, name))
+        },
+        "another name of a file": async () => {
+          await mkdir(folder, { mode: 0o700 })
+          await link(join(inside, "elsewhere"), join(folder, name))
+        }
+      }
+      for (const [way, plant] of Object.entries(ways)) {
+        yield* Effect.promise(plant)
+        const real = yield* SnapshotCache.privateFolder(folder)
+        const { found, path } = yield* SnapshotCache.provide(real, "0".repeat(64), make)
+        assert.isFalse(found, way)
+        assert.strictEqual(yield* Effect.promise(() => readFile(path, "utf8")), "a memory", way)
+        assert.lengthOf(yield* Effect.promise(() => readdir(folder)), 1, way)
+        yield* Effect.promise(() => rm(folder, { recursive: true }))
+      }
     })
   )
 })

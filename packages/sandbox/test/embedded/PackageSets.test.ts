@@ -203,6 +203,11 @@ describe("package sets", () => {
       const given = ["--folder", place.folder, "--lock", place.lock, "--source", source.href]
       assert.strictEqual(yield* run(...given, "towers"), `0 fetched ${moats}\nfetched ${towers}\n`)
       assert.match(yield* run(...given, "dragons"), /^1 Pyodide has no package dragons/)
+      for (const wrong of [["--what"], ["--folder"], ["--folder", place.folder, "--source", "nowhere"]]) {
+        const told = yield* run(...wrong)
+        assert.match(told, /^1 [^]*\ncastellan-sandbox-prefetch --folder/)
+        assert.notMatch(told, /\n\s+at /)
+      }
       assert.match(yield* run(), /^1 castellan-sandbox-prefetch --folder/)
     }).pipe(Effect.scoped)
   )

@@ -36,8 +36,7 @@ const changed = Effect.fnUntraced(function* (path: string, from: string, to: str
   return yield* Children.interpreter({
     installation: { ...installation, programs: folder, kernelProgram: join(folder, "deno/kernel.ts") },
     bounds: boundsOf({}),
-    packages: PackageSet.none,
-    snapshot: ""
+    packages: PackageSet.none
   })
 })
 

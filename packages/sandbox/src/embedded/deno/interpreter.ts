@@ -146,6 +146,15 @@ class Interpreter {
   }
 }
 
+/** The memory to start with, which has to be what the host found. */
+const snapshotOf = async ({ snapshot, snapshotDigest }: Boot): Promise<Uint8Array> => {
+  const memory = Deno.readFileSync(snapshot)
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", memory))
+  const found = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("")
+  if (found !== snapshotDigest) throw new Error("the snapshot is not what it was")
+  return memory
+}
+
 /** Loads Pyodide, and gives up what that needed. */
 const load = async (boot: Boot, modules: Uint8Array): Promise<Pyodide> => {
   const loaded: PyodideModule = await import(`file://${boot.pyodide}/pyodide.mjs`)
@@ -157,7 +166,7 @@ const load = async (boot: Boot, modules: Uint8Array): Promise<Pyodide> => {
     stderr: () => undefined,
     ...(boot.lock === "" ? {} : { lockFileContents: boot.lock, packageBaseUrl: `${boot.pyodide}/` }),
     ...(boot.makeSnapshot ? { _makeSnapshot: true } : {}),
-    ...(boot.snapshot === "" ? {} : { _loadSnapshot: Deno.readFileSync(boot.snapshot) })
+    ...(boot.snapshot === "" ? {} : { _loadSnapshot: await snapshotOf(boot) })
   }
   const pyodide = await loaded.loadPyodide(options)
   const contents = split(modules, boot.modules)

@@ -20,8 +20,8 @@ export interface InterpreterOptions {
   readonly installation: Installation
   readonly bounds: EmbeddedBounds
   readonly packages: PackageSet
-  /** The path of the snapshot; empty: none. */
-  readonly snapshot: string
+  /** What to start with; absent: nothing. */
+  readonly snapshot?: { readonly path: string; readonly digest: string }
 }
 
 const newNonce = (): string => randomBytes(16).toString("hex")
@@ -32,7 +32,12 @@ const startInterpreter = ({ bounds, installation, packages, snapshot }: Interpre
   return start({
     deno: installation.deno,
     program: installation.kernelProgram,
-    readable: [installation.programs, installation.pyodide, ...(snapshot === "" ? [] : [snapshot]), ...wheels],
+    readable: [
+      installation.programs,
+      installation.pyodide,
+      ...(snapshot === undefined ? [] : [snapshot.path]),
+      ...wheels
+    ],
     memory: bounds.memoryBytes,
     packages: false
   })
@@ -42,7 +47,8 @@ const bootOf = ({ bounds, installation, packages, snapshot }: InterpreterOptions
   op: "boot",
   nonce: newNonce(),
   pyodide: installation.pyodide,
-  snapshot,
+  snapshot: snapshot?.path ?? "",
+  snapshotDigest: snapshot?.digest ?? "",
   makeSnapshot,
   packages: packages.packages.map(({ name }) => name),
   lock: packages.lock,

@@ -30,8 +30,8 @@ export interface Answering {
 export interface DenoChild {
   readonly pid: number | undefined
   readonly running: () => boolean
-  /** Sends an order that is answered by nothing. */
-  readonly tell: (order: ChildOrder, payload?: Uint8Array) => Effect.Effect<void>
+  /** Sends an order that is answered by nothing, with what follows it: not copied, so it must not change. */
+  readonly tell: (order: ChildOrder, contents?: ReadonlyArray<Uint8Array>) => Effect.Effect<void>
   /** Sends an order, and waits until it is answered. */
   readonly ask: (order: ChildOrder, payload: Uint8Array, answering: Answering) => Effect.Effect<void, ChildEnded>
   /** Kills it; completes when it is gone. */
@@ -94,18 +94,22 @@ export const start: (options: DenoOptions) => Effect.Effect<DenoChild, never, Sc
       Effect.forkScoped({ startImmediately: true })
     )
 
-    const send = (order: ChildOrder, payload: Uint8Array): Effect.Effect<void> =>
-      Effect.callback((resume) => process.send(encodeFrame({ ...order }, payload), () => resume(Effect.void)))
+    const send = (order: ChildOrder, contents: ReadonlyArray<Uint8Array>): Effect.Effect<void> =>
+      Effect.callback((resume) => {
+        const bytes = contents.reduce((sum, content) => sum + content.length, 0)
+        const line = encodeFrame(bytes === 0 ? { ...order } : { ...order, bytes })
+        process.send([line, ...contents], () => resume(Effect.void))
+      })
 
     return {
       pid: process.pid,
       running: () => process.ended === undefined,
-      tell: (order, payload = new Uint8Array(0)) => send(order, payload),
+      tell: (order, contents = []) => send(order, contents),
       ask: Effect.fnUntraced(function* (order, payload, answering) {
         if (process.ended !== undefined) return yield* process.ended
         const over = yield* Deferred.make<void, ChildEnded>()
         open = { ...answering, over }
-        yield* send(order, payload)
+        yield* send(order, [payload])
         yield* Deferred.await(over)
       }),
       kill: kill(process),

@@ -36,6 +36,8 @@ const reserved = 1792 * 1024 * 1024
 const javascriptMegabytes = 256
 const pageBytes = 64 * 1024
 const keptErrors = 4096
+/** Bytes of errors that a child may write: what Deno itself says when it fails is a fraction of it. */
+const maximumErrors = 1024 * 1024
 
 /** The whole environment. Deno's folder is one that cannot be made, so that nothing can be stored. */
 const environment: Readonly<Record<string, string>> = {
@@ -100,8 +102,12 @@ export class DenoProcess {
 
   constructor(options: DenoOptions) {
     this.#child = start(options)
-    this.#child.stderr?.on("data", (chunk) => {
-      this.#errors = (this.#errors + String(chunk)).slice(-keptErrors)
+    let errorBytes = 0
+    this.#child.stderr?.on("data", (chunk: Buffer) => {
+      errorBytes += chunk.length
+      // Nothing holds a child back here: one that never stops would have the host read for ever.
+      if (errorBytes > maximumErrors) return this.kill("breach")
+      this.#errors = (this.#errors + chunk.toString()).slice(-keptErrors)
     })
     for (const stream of this.#child.stdio) stream?.on("error", () => undefined)
     this.#child.on("error", (error) => this.#end(70, error.message))
@@ -130,11 +136,14 @@ export class DenoProcess {
     return stdout
   }
 
-  /** Sends bytes; `sent` is called when the child has room for more, or is gone. */
-  send(bytes: Uint8Array, sent: () => void): void {
+  /** Sends bytes, one part after another; `sent` is called when the child has room for more, or is gone. */
+  send(parts: ReadonlyArray<Uint8Array>, sent: () => void): void {
     const { stdin } = this.#child
     if (this.ended !== undefined || stdin === null || !stdin.writable) return sent()
-    stdin.write(bytes, () => sent())
+    stdin.cork()
+    for (const part of parts) if (part.length > 0) stdin.write(part)
+    stdin.write("", () => sent())
+    stdin.uncork()
   }
 
   /** Resident memory in bytes, where the system tells. */

@@ -27,7 +27,7 @@ import { encodeFrame, FrameReader } from "./deno/Frames.ts"
 import { pieceBytes, split } from "./deno/Wire.ts"
 import type { DenoChild, Told } from "./DenoChild.ts"
 import { ExecutionIntake } from "./ExecutionIntake.ts"
-import type { Copy, FileRefusal, HostFiles } from "./HostFiles.ts"
+import type { Change, Copy, FileRefusal, HostFiles } from "./HostFiles.ts"
 
 /** How the children of a session are started, and what it may hold. */
 export interface SupervisorOptions {
@@ -89,8 +89,30 @@ const limits = { line: 16 * 1024 * 1024, payload: 2 ** 31 }
 const entriesAtOnce = 500
 /** The exit code of what was killed, as a shell tells it. */
 const killed = 137
-/** Frames that wait for the engine to take them. */
-const waiting = 64
+/** Frames that wait for the engine to take them, each of some megabytes at most. */
+const waiting = 4
+/** Files that are told of one execution, and characters of their names together, so that they fit into a frame. */
+const toldFiles = 1_000
+const toldNames = 128 * 1024
+/** Characters of the entries' names in one frame. */
+const namesAtOnce = 64 * 1024
+
+/** The files to tell of an execution: those that it made or changed, as far as they fit. */
+const filesTold = (
+  changes: ReadonlyArray<Change>
+): { readonly files: ReadonlyArray<string>; readonly more: boolean } => {
+  const all = changes
+    .filter(({ kind, path }) => kind === "file" && !/^(library|uploads)\//.test(path))
+    .map(({ path }) => path)
+    .toSorted()
+  let names = 0
+  const files = all.slice(0, toldFiles).filter(({ length }) => {
+    if (names + length > toldNames) return false
+    names += length
+    return true
+  })
+  return { files, more: files.length < all.length }
+}
 
 /** Starts the supervisor of a session over its files, with an interpreter. */
 export const start: (
@@ -132,10 +154,10 @@ export const start: (
 
     /** Gives a child the files that it lacks. */
     const follow = Effect.fnUntraced(function* (place: Place) {
-      const { edits, payload } = files.editsFor(place.copy)
+      const { contents, edits } = files.editsFor(place.copy)
       if (edits.length === 0) return
       place.copy = files.copy
-      yield* place.child.tell({ op: "files", edits }, payload)
+      yield* place.child.tell({ op: "files", edits }, contents)
     })
 
     /** The interpreter of the session, another where it has gone. */
@@ -199,7 +221,7 @@ export const start: (
       run: Running
     ) {
       yield* follow(place)
-      const intake = new ExecutionIntake(order.outputBytes, files.limits.bytes)
+      const intake = new ExecutionIntake(order.outputBytes, files.limits, files.room)
       const take = Effect.fnUntraced(function* (told: Told) {
         const taken = intake.take(told)
         if (taken === "pass") {
@@ -211,10 +233,12 @@ export const start: (
       run.child = place.child
       if (run.stopped) yield* place.child.tell({ op: "interrupt", id: mark.id })
       const { environment, outputBytes, within } = order
-      yield* place.child.ask({ op: "execute", ...mark, within, environment, outputBytes }, code, { ...mark, take })
-      const { changes, ending } = intake
-      const applied = files.apply(changes)
-      if (Result.isSuccess(applied)) {
+      yield* place.child
+        .ask({ op: "execute", ...mark, within, environment, outputBytes }, code, { ...mark, take })
+        .pipe(Effect.ensuring(Effect.sync(() => intake.release())))
+      const { changes, ending, refusal } = intake
+      const applied = refusal === undefined ? files.apply(changes) : Result.fail(refusal)
+      if (Result.isSuccess(applied) && changes.length > 0) {
         // What the host wrote in the meantime, the child has not; what the child wrote, it has.
         const copy = new Map(place.copy)
         const now = files.copy
@@ -262,13 +286,15 @@ export const start: (
           yield* close(where)
           if (run.inSession) yield* startAnew(mark)
         }
+        const told = filesTold(Result.isSuccess(applied) ? changes : [])
+        if (told.more) {
+          const note = new TextEncoder().encode("[more files were changed than are listed]\n")
+          yield* report({ event: "output", ...mark, stream: "stderr" }, note)
+        }
         return yield* finish(mark, {
           outcome: Result.isSuccess(applied) ? ending.outcome : "failed",
           exit_code: Result.isSuccess(applied) ? ending.exit_code : ending.exit_code || 1,
-          files: changes
-            .filter(({ kind, path }) => kind === "file" && !/^(library|uploads)\//.test(path))
-            .map(({ path }) => path)
-            .toSorted(),
+          files: told.files,
           dataframes: all.filter(({ name }) => ending.changed.includes(name)),
           dropped_bytes: ending.dropped_bytes
         })
@@ -375,9 +401,18 @@ export const start: (
       found: Result.Result<ReadonlyArray<typeof ReportedEntry.Type>, FileRefusal>
     ) {
       if (Result.isFailure(found)) return yield* refused(mark, found.failure)
-      for (let at = 0; at < found.success.length; at += entriesAtOnce) {
-        yield* report({ event: "entries", ...mark, entries: found.success.slice(at, at + entriesAtOnce) })
+      let batch: Array<typeof ReportedEntry.Type> = []
+      let names = 0
+      for (const entry of found.success) {
+        if (batch.length === entriesAtOnce || (batch.length > 0 && names + entry.path.length > namesAtOnce)) {
+          yield* report({ event: "entries", ...mark, entries: batch })
+          batch = []
+          names = 0
+        }
+        batch.push(entry)
+        names += entry.path.length
       }
+      if (batch.length > 0) yield* report({ event: "entries", ...mark, entries: batch })
       yield* done(mark)
     })
 
@@ -424,7 +459,7 @@ export const start: (
           const { call, error } = order
           const child = running.get(mark.id)?.child
           if (child === undefined) return Effect.void
-          return child.tell({ op: "answer", call, ...(error === undefined ? {} : { error }) }, payload)
+          return child.tell({ op: "answer", call, ...(error === undefined ? {} : { error }) }, [payload])
         }
       }
     }

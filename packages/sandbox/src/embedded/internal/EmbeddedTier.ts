@@ -5,6 +5,7 @@ import type { SandboxCapabilities, SandboxError } from "@castellan/core/sandcast
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { join } from "node:path"
 import type { SandboxProcess, SandboxTier } from "../../session/SandboxProcess.ts"
 import { failure } from "../../session/SessionFailure.ts"
@@ -14,6 +15,7 @@ import { EmbeddedUnavailable } from "../EmbeddedUnavailable.ts"
 import type { ChildEnded } from "./ChildEnded.ts"
 import * as Children from "./Children.ts"
 import * as EmbeddedSupervisor from "./EmbeddedSupervisor.ts"
+import { FileRoom } from "./FileRoom.ts"
 import { HostFiles } from "./HostFiles.ts"
 import * as Installation from "./Installation.ts"
 import * as PackageSet from "./PackageSet.ts"
@@ -57,20 +59,36 @@ export const make: (options: EmbeddedOptions) => Effect.Effect<SandboxTier, Embe
   function* (options) {
     const limits = yield* SessionLimits
     const bounds = boundsOf(options)
+    const room = new FileRoom(bounds.allFileBytes)
     const installation = yield* Installation.locate
     const packages =
       options.packages === undefined
         ? PackageSet.none
         : yield* PackageSet.load(options.packages, join(installation.pyodide, "pyodide-lock.json"))
-    const folder = yield* SnapshotCache.privateFolder(options.cache ?? SnapshotCache.defaultFolder())
-    const bare = { installation, bounds, packages: PackageSet.none, snapshot: "" }
-    const snapshot = yield* SnapshotCache.provide(
-      folder,
-      installation.digest,
-      Children.snapshot(bare).pipe(Effect.mapError(notWorking("no interpreter could be started", "deno")))
+    const making = Children.snapshot({ installation, bounds, packages: PackageSet.none }).pipe(
+      Effect.mapError(notWorking("no interpreter could be started", "deno"))
     )
-    const interpreter = { installation, bounds, packages, snapshot }
-    yield* Children.interpreter(interpreter).pipe(
+    const providing = SnapshotCache.privateFolder(options.cache ?? SnapshotCache.defaultFolder()).pipe(
+      Effect.flatMap((folder) => SnapshotCache.provide(folder, installation.digest, making))
+    )
+    let snapshot = yield* providing
+    const turn = yield* Semaphore.make(1)
+    const interpreter = Effect.suspend(() => Children.interpreter({ installation, bounds, packages, snapshot }))
+
+    /** Systems clean their temporary folders: whoever starts an interpreter makes the snapshot anew where it has gone. */
+    const again = Effect.fnUntraced(function* (ended: ChildEnded) {
+      const tried = snapshot
+      const look = providing.pipe(
+        Effect.map((provided) => {
+          if (!provided.found || provided.path !== tried.path) snapshot = provided
+        })
+      )
+      yield* turn.withPermits(1)(Effect.suspend(() => (tried === snapshot ? look : Effect.void)))
+      return yield* tried === snapshot ? ended : interpreter
+    })
+    const starting = interpreter.pipe(Effect.catchTag("ChildEnded", again))
+
+    yield* interpreter.pipe(
       Effect.flatMap((child) => SelfTest.run(child, join(installation.pyodide, "pyodide.mjs"))),
       Effect.catchTag("ChildEnded", (ended) =>
         Effect.fail(notWorking("the self-test did not end", "interpreter")(ended))
@@ -79,9 +97,12 @@ export const make: (options: EmbeddedOptions) => Effect.Effect<SandboxTier, Embe
     )
 
     const supervisor: EmbeddedSupervisor.SupervisorOptions = {
-      interpreter: Children.interpreter(interpreter).pipe(
+      interpreter: starting.pipe(
         Effect.tapErrorTag("ChildEnded", ({ detail }) =>
           Effect.logError("an interpreter could not be started", detail)
+        ),
+        Effect.tapErrorTag("EmbeddedUnavailable", ({ message }) =>
+          Effect.logError("an interpreter could not be started", message)
         ),
         Effect.mapError(unavailable)
       ),
@@ -115,7 +136,10 @@ export const make: (options: EmbeddedOptions) => Effect.Effect<SandboxTier, Embe
     return {
       capabilities: capabilitiesOf(packages.packages.map(({ name }) => name)),
       launch: (_spec, nonce) =>
-        Effect.suspend(() => launch(new HostFiles({ bytes: bounds.fileBytes, count: bounds.fileCount }), nonce))
+        Effect.acquireRelease(
+          Effect.sync(() => new HostFiles({ bytes: bounds.fileBytes, count: bounds.fileCount }, room)),
+          (files) => Effect.sync(() => files.close())
+        ).pipe(Effect.flatMap((files) => launch(files, nonce)))
     }
   }
 )

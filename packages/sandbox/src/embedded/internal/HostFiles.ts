@@ -3,12 +3,15 @@
  * copy of its own, gets what changed before it runs something, and hands back what that changed when it has ended.
  *
  * They are in the host's memory, so that no path of a session is ever one of the host, and nothing stays on its disk;
- * the quota bounds them. Links are kept as names and never followed.
+ * quotas bound them, of contents and of names alike. Links are kept as names and never followed.
+ *
+ * Whoever wrote them may be hostile, and this runs in the host's own thread: nothing here takes longer than what there is.
  */
 import * as Result from "effect/Result"
 import { createHash } from "node:crypto"
 import type { ReportedEntry } from "../../protocol/Report.ts"
 import type { FileEdit } from "./deno/Wire.ts"
+import { FileRoom } from "./FileRoom.ts"
 
 /** What there is at a path. A new object each time it is made or changed. */
 export type Entry =
@@ -39,6 +42,13 @@ type Listed = typeof ReportedEntry.Type
 
 const maximumDepth = 64
 const maximumName = 255
+
+/** Characters that all names of a session may have together, for each of its files, and for those that have few. */
+const namesForEach = 256
+const namesAtLeast = 1024 * 1024
+
+/** Characters of all paths and targets of links that a session may have. */
+export const nameLimit = ({ count }: FileLimits): number => Math.max(namesAtLeast, count * namesForEach)
 const utf8 = new TextEncoder()
 
 const isName = (name: string): boolean =>
@@ -49,6 +59,9 @@ export const isPath = (path: string): boolean => {
   const names = path.split("/")
   return names.length <= maximumDepth && names.every(isName) && path.isWellFormed()
 }
+
+/** The folder that a path is in; empty: the root. */
+const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")))
 
 const foldersOf = (path: string): ReadonlyArray<string> => {
   const names = path.split("/")
@@ -62,17 +75,73 @@ const byPath = (one: Listed, other: Listed): number => (one.path < other.path ? 
 
 const sizeOf = (entry: Entry | undefined): number => (entry?.kind === "file" ? entry.content.length : 0)
 
+const namesOf = (path: string, entry: Entry | undefined): number =>
+  entry === undefined ? 0 : path.length + (entry.kind === "link" ? entry.target.length : 0)
+
 /** The folders that every session has. */
 const folders = ["library", "uploads", "outputs"]
 
 /** The files of one session. */
 export class HostFiles {
   readonly limits: FileLimits
-  #entries = new Map<string, Entry>(folders.map((path) => [path, { kind: "directory" }]))
+  /** What all sessions share. */
+  readonly room: FileRoom
+  #entries = new Map<string, Entry>()
+  /** The paths in each folder. */
+  #below = new Map<string, Set<string>>()
   #bytes = 0
+  #names = 0
+  /** What was taken of the room. */
+  #taken = 0
+  #closed = false
 
-  constructor(limits: FileLimits) {
+  constructor(limits: FileLimits, room: FileRoom = new FileRoom(limits.bytes)) {
     this.limits = limits
+    this.room = room
+    for (const path of folders) this.#set(path, { kind: "directory" })
+  }
+
+  /** Gives its room back: the session is over. */
+  close(): void {
+    this.#restore(new Map())
+    this.#settle()
+    this.#closed = true
+  }
+
+  /** Why there is more than there may be; nothing where there is not. Takes the room for what there is. */
+  #settle(): FileRefusal | undefined {
+    if (this.#closed) return { reason: "invalid", message: "the session is over" }
+    if (this.#bytes > this.limits.bytes) return { reason: "exhausted", message: "the session's files are full" }
+    if (this.#entries.size > this.limits.count) {
+      return { reason: "exhausted", message: "the session has too many files" }
+    }
+    if (this.#names > nameLimit(this.limits)) {
+      return { reason: "exhausted", message: "the names of the session's files are too long together" }
+    }
+    if (!this.room.take(this.#bytes - this.#taken)) {
+      return { reason: "exhausted", message: "the server has no room for more files of sandboxes" }
+    }
+    this.#taken = this.#bytes
+    return undefined
+  }
+
+  /** Makes the files those that they were. */
+  #restore(entries: Map<string, Entry>): void {
+    this.#entries = new Map()
+    this.#below = new Map()
+    this.#bytes = 0
+    this.#names = 0
+    for (const [path, entry] of entries) this.#set(path, entry)
+  }
+
+  /** Changes the files as a whole, or not at all. */
+  #change(work: () => FileRefusal | undefined): Result.Result<void, FileRefusal> {
+    const before = new Map(this.#entries)
+    const refusal = work() ?? this.#settle()
+    if (refusal === undefined) return Result.succeed(undefined)
+    this.#restore(before)
+    this.#settle()
+    return Result.fail(refusal)
   }
 
   /** What there is now. */
@@ -81,9 +150,20 @@ export class HostFiles {
   }
 
   #set(path: string, entry: Entry | undefined): void {
-    this.#bytes += sizeOf(entry) - sizeOf(this.#entries.get(path))
-    if (entry === undefined) this.#entries.delete(path)
-    else this.#entries.set(path, entry)
+    const present = this.#entries.get(path)
+    this.#bytes += sizeOf(entry) - sizeOf(present)
+    this.#names += namesOf(path, entry) - namesOf(path, present)
+    const folder = folderOf(path)
+    if (entry === undefined) {
+      this.#entries.delete(path)
+      this.#below.get(folder)?.delete(path)
+      return
+    }
+    this.#entries.set(path, entry)
+    if (present !== undefined) return
+    const beside = this.#below.get(folder)
+    if (beside === undefined) this.#below.set(folder, new Set([path]))
+    else beside.add(path)
   }
 
   /** Writes a file, making its folders. */
@@ -97,15 +177,13 @@ export class HostFiles {
     }
     const present = this.#entries.get(path)
     if (present !== undefined && present.kind !== "file") return refuse("invalid", `${path} is no file`)
-    if (this.#bytes - sizeOf(present) + content.length > this.limits.bytes) {
-      return refuse("exhausted", "the session's files have no room for it")
-    }
-    if (this.#entries.size + missing.length + 1 > this.limits.count) {
-      return refuse("exhausted", "the session has too many files")
-    }
     for (const folder of missing) this.#set(folder, { kind: "directory" })
     this.#set(path, { kind: "file", content })
-    return Result.succeed(undefined)
+    const refusal = this.#settle()
+    if (refusal === undefined) return Result.succeed(undefined)
+    this.#set(path, present)
+    for (const folder of missing) this.#set(folder, undefined)
+    return Result.fail(refusal)
   }
 
   /** The content of a file. */
@@ -121,6 +199,7 @@ export class HostFiles {
     if (entry === undefined) return refuse("not_found", `${path}: no such file`)
     if (entry.kind === "directory") return refuse("invalid", `${path} is a folder`)
     this.#set(path, undefined)
+    this.#settle()
     return Result.succeed(undefined)
   }
 
@@ -129,12 +208,10 @@ export class HostFiles {
     const entry: Entry | undefined = path === "" ? { kind: "directory" } : this.#entries.get(path)
     if (entry === undefined) return refuse("not_found", `${path}: no such folder`)
     if (entry.kind !== "directory") return refuse("invalid", `${path} is no folder`)
-    const prefix = path === "" ? "" : `${path}/`
     const found: Array<Listed> = []
-    for (const [at, below] of this.#entries) {
-      if (at.startsWith(prefix) && !at.includes("/", prefix.length) && at.length > prefix.length) {
-        found.push({ path: at, kind: below.kind, size: sizeOf(below) })
-      }
+    for (const at of this.#below.get(path) ?? []) {
+      const below = this.#entries.get(at)
+      if (below !== undefined) found.push({ path: at, kind: below.kind, size: sizeOf(below) })
     }
     return Result.succeed(found.toSorted(byPath))
   }
@@ -157,18 +234,15 @@ export class HostFiles {
     path: string,
     files: ReadonlyArray<{ readonly path: string; readonly content: Uint8Array }>
   ): Result.Result<void, FileRefusal> {
-    const before = { entries: new Map(this.#entries), bytes: this.#bytes }
-    for (const at of before.entries.keys()) if (at.startsWith(`${path}/`)) this.#set(at, undefined)
-    this.#set(path, { kind: "directory" })
-    for (const file of files) {
-      const put = this.put(`${path}/${file.path}`, file.content)
-      if (Result.isFailure(put)) {
-        this.#entries = before.entries
-        this.#bytes = before.bytes
-        return put
+    return this.#change(() => {
+      this.#drop(path)
+      this.#set(path, { kind: "directory" })
+      for (const file of files) {
+        const put = this.put(`${path}/${file.path}`, file.content)
+        if (Result.isFailure(put)) return put.failure
       }
-    }
-    return Result.succeed(undefined)
+      return undefined
+    })
   }
 
   /**
@@ -176,42 +250,40 @@ export class HostFiles {
    * files are as they were before.
    */
   apply(changes: ReadonlyArray<Change>): Result.Result<void, FileRefusal> {
-    const before = { entries: new Map(this.#entries), bytes: this.#bytes }
-    const undo = (refusal: FileRefusal): Result.Result<void, FileRefusal> => {
-      this.#entries = before.entries
-      this.#bytes = before.bytes
-      return Result.fail(refusal)
-    }
-    for (const change of changes) {
-      const { path } = change
-      if (!isPath(path)) return undo({ reason: "invalid", message: "a file has a name that no file can have" })
-      if (change.kind === "gone") this.#drop(path)
-      else if (change.kind === "directory") {
+    if (changes.length === 0) return Result.succeed(undefined)
+    return this.#change(() => {
+      for (const change of changes) {
+        const { path } = change
+        if (!isPath(path)) return { reason: "invalid", message: "a file has a name that no file can have" }
+        if (change.kind === "gone") {
+          this.#drop(path)
+          continue
+        }
         // What it is in is told before it.
-        if (this.#entries.get(path)?.kind !== "directory") this.#set(path, { kind: "directory" })
-      } else {
-        if (this.#entries.get(path)?.kind === "directory") this.#drop(path)
+        const folder = folderOf(path)
+        if (folder !== "" && this.#entries.get(folder)?.kind !== "directory") {
+          return { reason: "invalid", message: "a file is in no folder" }
+        }
+        const isFolder = this.#entries.get(path)?.kind === "directory"
+        if (change.kind === "directory") {
+          if (!isFolder) this.#set(path, { kind: "directory" })
+          continue
+        }
+        if (isFolder) this.#drop(path)
         this.#set(path, change.kind === "file" ? { kind: "file", content: change.content } : entryOf(change))
       }
-      if (
-        foldersOf(path).some((folder) => this.#entries.has(path) && this.#entries.get(folder)?.kind !== "directory")
-      ) {
-        return undo({ reason: "invalid", message: "a file is in no folder" })
-      }
-    }
-    if (this.#bytes > this.limits.bytes) return undo({ reason: "exhausted", message: "the session's files are full" })
-    if (this.#entries.size > this.limits.count) {
-      return undo({ reason: "exhausted", message: "the session has too many files" })
-    }
-    return Result.succeed(undefined)
+      return undefined
+    })
   }
 
   #drop(path: string): void {
-    for (const at of this.#entries.keys()) if (at === path || at.startsWith(`${path}/`)) this.#set(at, undefined)
+    for (const at of this.#below.get(path) ?? []) this.#drop(at)
+    this.#below.delete(path)
+    this.#set(path, undefined)
   }
 
-  /** What a process that has a copy needs to have what there is now. */
-  editsFor(copy: Copy): { readonly edits: ReadonlyArray<FileEdit>; readonly payload: Uint8Array } {
+  /** What a process that has a copy needs to have what there is now: the contents one by one, not copied. */
+  editsFor(copy: Copy): { readonly edits: ReadonlyArray<FileEdit>; readonly contents: ReadonlyArray<Uint8Array> } {
     const edits: Array<FileEdit> = []
     const contents: Array<Uint8Array> = []
     for (const path of copy.keys()) if (!this.#entries.has(path)) edits.push({ path, kind: "gone", bytes: 0 })
@@ -226,7 +298,7 @@ export class HostFiles {
       } else if (entry.kind === "link") edits.push({ path, kind: "link", bytes: 0, target: entry.target })
       else if (entry.kind === "directory") edits.push({ path, kind: "directory", bytes: 0 })
     }
-    return { edits, payload: Buffer.concat(contents) }
+    return { edits, contents }
   }
 }
 

@@ -52,7 +52,8 @@ const lengthOf = (head: object, limit: number): number => {
 export class FrameReader<Head extends object> {
   readonly #limits: FrameLimits
   readonly #parse: (line: string) => Head
-  #line: Array<Uint8Array> = []
+  /** The line as far as it came: one piece of memory, however small the chunks are that it comes in. */
+  #line = nothing
   #lineBytes = 0
   #head: Head | undefined
   #payload: Uint8Array<ArrayBuffer> = nothing
@@ -81,23 +82,31 @@ export class FrameReader<Head extends object> {
   #readLine(chunk: Uint8Array): Uint8Array {
     const end = chunk.indexOf(newline)
     const part = end === -1 ? chunk : chunk.subarray(0, end)
-    this.#lineBytes += part.length
-    if (this.#lineBytes > this.#limits.line) throw new FrameBroken("a line that is too long")
-    // A copy: whoever gave the chunk may use its memory again.
-    this.#line.push(part.slice())
-    if (end === -1) return nothing
-    const line = new Uint8Array(this.#lineBytes)
-    let at = 0
-    for (const piece of this.#line) {
-      line.set(piece, at)
-      at += piece.length
+    const bytes = this.#lineBytes + part.length
+    if (bytes > this.#limits.line) throw new FrameBroken("a line that is too long")
+    if (end === -1) {
+      // A copy: whoever gave the chunk may use its memory again.
+      this.#keep(part, bytes)
+      return nothing
     }
-    this.#line = []
+    if (this.#lineBytes > 0) this.#keep(part, bytes)
+    const line = this.#lineBytes > 0 ? this.#line.subarray(0, bytes) : part
+    this.#line = nothing
     this.#lineBytes = 0
     this.#head = this.#said(line)
     this.#payload = new Uint8Array(lengthOf(this.#head, this.#limits.payload))
     this.#filled = 0
     return chunk.subarray(end + 1)
+  }
+
+  #keep(part: Uint8Array, bytes: number): void {
+    if (bytes > this.#line.length) {
+      const longer = new Uint8Array(Math.max(bytes, 2 * this.#line.length))
+      longer.set(this.#line.subarray(0, this.#lineBytes))
+      this.#line = longer
+    }
+    this.#line.set(part, this.#lineBytes)
+    this.#lineBytes = bytes
   }
 
   #said(line: Uint8Array): Head {

@@ -12,7 +12,7 @@ export interface DenoRuntime {
     readonly requestSync: (permission: { readonly name: string }) => { readonly state: string }
   }
   readonly stderr: { readonly writeSync: (bytes: Uint8Array) => number }
-  readonly readFileSync: (path: string) => Uint8Array
+  readonly readFileSync: (path: string) => Uint8Array<ArrayBuffer>
   readonly exit: (code: number) => never
 }
 

@@ -23,6 +23,8 @@ export interface Boot {
   readonly pyodide: string
   /** The memory to start with; empty: the interpreter starts from nothing. */
   readonly snapshot: string
+  /** SHA-256 of it in hexadecimal digits: what is at the path may have become another thing. */
+  readonly snapshotDigest: string
   /** Answer the memory of an interpreter that has just started, for others to start with. */
   readonly makeSnapshot: boolean
   /** Packages to load, and the lock that tells where their wheels are; empty where there are none. */
