@@ -30,9 +30,9 @@ export const ofName = (name: string): string => {
   return (dot === -1 ? undefined : byExtension.get(name.slice(dot + 1).toLowerCase())) ?? unknown
 }
 
-/** The end of the name of a file of a media type. */
+/** The end of the name of a file of a media type: `json` of what is JSON, such as a chart in Vega-Lite. */
 export const extensionOf = (mediaType: string): string => {
   const [essence = ""] = mediaType.toLowerCase().split(";")
   for (const [extension, type] of byExtension) if (type === essence.trim()) return extension
-  return "bin"
+  return /\+(json|xml)$/u.exec(essence.trim())?.[1] ?? "bin"
 }

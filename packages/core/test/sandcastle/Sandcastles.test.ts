@@ -432,20 +432,28 @@ describe("Sandcastles: what runs in them", () => {
       assert.deepStrictEqual(others, [])
       const downloaded = yield* as(member)(sandcastles.download(id, file?.path ?? ""))
       assert.deepStrictEqual([...downloaded.content], [1, 2, 3])
+      const [specification] = (yield* as(member)(execute(id, "vega"))).files
+      assert.match(specification?.name ?? "", /\.json$/u)
     }).pipe(
       Effect.provide(
         Deployment.layer({
           teaches: ({ code }) =>
-            code === "chart"
+            code === "vega"
               ? [
                   ExecEvent.cases.Rich.make({
-                    forms: [
-                      { mediaType: "image/png", body: Uint8Array.of(1, 2, 3) },
-                      { mediaType: "text/plain", body: "<a chart>" }
-                    ]
+                    forms: [{ mediaType: "application/vnd.vegalite.v5+json", body: "{}" }]
                   })
                 ]
-              : undefined
+              : code === "chart"
+                ? [
+                    ExecEvent.cases.Rich.make({
+                      forms: [
+                        { mediaType: "image/png", body: Uint8Array.of(1, 2, 3) },
+                        { mediaType: "text/plain", body: "<a chart>" }
+                      ]
+                    })
+                  ]
+                : undefined
         })
       )
     )

@@ -3,14 +3,19 @@
  */
 import { type Dataframe, ExecEvent, type ExecOutcome, type RichBody } from "@castellan/core/sandcastle/SandboxRuntime"
 import type { Frame } from "../protocol/FrameReader.ts"
-import type { Report } from "../protocol/Report.ts"
+import type { Report, ReportedDataframe } from "../protocol/Report.ts"
 import { harmless, lossy, OutputDecoder } from "./OutputText.ts"
 import type { SessionLimits } from "./SessionLimits.ts"
 
 type Reported<Event extends Report["event"]> = Extract<Report, { readonly event: Event }>
 
 /** A dataframe as the port tells it. */
-export const dataframeOf = ({ columns, name, rows }: Dataframe): Dataframe => ({ name: harmless(name), rows, columns })
+export const dataframeOf = ({ columns, memory, name, rows }: typeof ReportedDataframe.Type): Dataframe => ({
+  name: harmless(name),
+  rows,
+  columns,
+  ...(memory === undefined ? {} : { memoryBytes: memory })
+})
 
 /** Media types that are text, which others would be told as bytes. */
 const isText = (mediaType: string): boolean =>

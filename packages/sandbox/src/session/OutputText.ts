@@ -9,8 +9,8 @@ const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/gu
 
 const escape = (character: string): string => `\\x${(character.codePointAt(0) ?? 0).toString(16).padStart(2, "0")}`
 
-/** A text without control characters but tabulators and ends of lines. */
-export const harmless = (text: string): string => text.replaceAll(control, escape)
+/** A text without control characters but tabulators and ends of lines, and without halves of surrogate pairs. */
+export const harmless = (text: string): string => text.replaceAll(control, escape).toWellFormed()
 
 // Controls, halves of surrogate pairs, which no UTF-8 has, and what is not seen or turns the direction of a line around:
 // none of them is in a path of ours.

@@ -189,6 +189,41 @@ describe("what comes out of a sandbox", () => {
     })
   )
 
+  it.effect("has no half of a pair of surrogates in what is text, which many a reader of JSON refuses", () =>
+    Effect.gen(function* () {
+      const { events } = yield* executed(
+        saying((command, to) => {
+          to.answer(command, "error", { name: "Odd", message: "a\ud800b", traceback: ["\udfff"] })
+        })
+      )
+      assert.isTrue(Result.isSuccess(events))
+      if (Result.isFailure(events)) return
+      assert.deepInclude(events.success[1], { message: "a\ufffdb", traceback: ["\ufffd"] })
+    })
+  )
+
+  it.effect("tells what memory dataframes take, where the session tells it", () =>
+    Effect.gen(function* () {
+      const large = { name: "large", rows: 2, columns: 1 }
+      const session = yield* open((command, to) => {
+        if (command.op === "usage") {
+          to.answer(command, "done", {
+            dataframes: [
+              { ...large, memory: 4096 },
+              { ...large, name: "other" }
+            ]
+          })
+        }
+      })
+      assert.deepStrictEqual(yield* session.usage, {
+        dataframes: [
+          { ...large, memoryBytes: 4096 },
+          { ...large, name: "other" }
+        ]
+      })
+    })
+  )
+
   it.effect("has pictures as bytes, markup as it is and prose made harmless", () =>
     Effect.gen(function* () {
       const { events } = yield* executed(
