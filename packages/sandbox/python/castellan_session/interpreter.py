@@ -54,13 +54,11 @@ class Interpreter:
             maximum_payload=frames.MAXIMUM_PAYLOAD,
         )
 
-    def ask(self, op: str, payload: bytes | None = None, **more: object) -> str:
+    def ask(self, op: str, payload: bytes = b"", **more: object) -> str:
         """Sends a request; answers the token that its frames must have. The payload may follow by `channel`."""
         self._sequence += 1
         token = secrets.token_hex(8)
-        self.channel.send({"op": op, "token": token, "sequence": self._sequence, **more})
-        if payload is not None:
-            self.channel.send_bytes(payload)
+        self.channel.send({"op": op, "token": token, "sequence": self._sequence, **more}, payload)
         return token
 
     def interrupt(self) -> None:

@@ -119,8 +119,11 @@ class Connection:
 
     def send(self, head: frames.Head, payload: bytes = b"") -> None:
         """Sends a frame, after those that wait."""
-        self.send_bytes(frames.encode(head))
-        if payload:
+        if len(payload) <= PIECE:
+            # At once: each part that is written wakes the other side.
+            self.send_bytes(frames.encode(head, payload))
+        else:
+            self.send_bytes(frames.encode(head))
             self.send_bytes(payload)
 
     def send_bytes(self, data: bytes) -> None:
