@@ -38,41 +38,64 @@ const problemOf = (entry: Entry, limits: SessionLimits): string | undefined => {
   return entry.size > limits.editBytes ? `it is larger than ${limits.editBytes} bytes` : undefined
 }
 
-/** The edits, in the order of the paths. `read` answers the content of a file, or nothing where it is gone. */
+/** Files that are read at once: the way to the sandbox and back takes longer than most files do. */
+const readAtOnce = 32
+
+/**
+ * The edits, in the order of the paths. `read` answers the content of a file of so many bytes at most, or nothing where
+ * it is gone; it fails as `exhausted` where there are more. What is kept is never more than the edits may have together:
+ * room is set aside for a file by its listed size, before it is read.
+ */
 export const editsOf: (
   base: ReadonlyArray<LibraryFile>,
   entries: ReadonlyArray<Entry>,
   limits: SessionLimits,
-  read: (path: string) => Effect.Effect<Uint8Array | undefined, SandboxError>
+  read: (path: string, bytes: number) => Effect.Effect<Uint8Array | undefined, SandboxError>
 ) => Effect.Effect<ReadonlyArray<LibraryEdit>, SandboxError> = Effect.fnUntraced(
   function* (base, entries, limits, read) {
     const before = new Map(base.filter(isHeld).map(({ content, path }) => [String(path), digestOf(content)]))
     const now = new Map(entries.filter(({ kind }) => kind !== "directory").map((entry) => [entry.path, entry]))
     const edits: Array<LibraryEdit> = []
+    const differing: Array<Entry> = []
     let left = limits.editsBytes
     for (const [path, entry] of now) {
       const was = before.get(path)
       if (entry.kind === "file" && was !== undefined && was === entry.digest) continue
       const problem = problemOf(entry, limits)
-      if (problem !== undefined) {
-        edits.push(rejected(path, problem))
-        continue
-      }
-      if (entry.size > left) {
+      if (problem !== undefined) edits.push(rejected(path, problem))
+      else if (entry.size > left) {
         edits.push(rejected(path, `the edits together are larger than ${limits.editsBytes} bytes`))
-        continue
+      } else {
+        left -= entry.size
+        differing.push(entry)
       }
-      const content = yield* read(path)
+    }
+    const contents = yield* Effect.forEach(
+      differing,
+      ({ path, size }) =>
+        read(path, size).pipe(
+          Effect.catchIf(
+            (error) => error.reason === "exhausted",
+            () => Effect.succeed("longer" as const)
+          ),
+          Effect.map((first) => ({ path, size, first }))
+        ),
+      { concurrency: readAtOnce }
+    )
+    for (const { first, path, size } of contents) {
+      // By itself this time, so that no more than one is longer than it was listed while it is on its way.
+      const content = first === "longer" ? yield* read(path, limits.editBytes) : first
+      const was = before.get(path)
       if (content === undefined) {
         // It went away since it was listed: it is as if it had not been there.
         if (was !== undefined) edits.push(LibraryEdit.cases.Deleted.make({ path }))
         continue
       }
-      if (content.length > entry.size && content.length > Math.min(left, limits.editBytes)) {
+      if (content.length - size > left) {
         edits.push(rejected(path, "it grew while it was read"))
         continue
       }
-      left -= content.length
+      left -= Math.max(0, content.length - size)
       if (was === undefined) edits.push(LibraryEdit.cases.Added.make({ path, content }))
       else if (digestOf(content) !== was) edits.push(LibraryEdit.cases.Modified.make({ path, content }))
     }

@@ -89,8 +89,8 @@ export const make: (link: SessionLink) => Effect.Effect<SessionFiles> = Effect.f
       const { entries } = yield* link.ask({ op: "tree", path: library, maximumEntries }, undefined, {
         entries: maximumEntries
       })
-      const read = (path: string) =>
-        get(`${library}/${path}`, limits.editBytes).pipe(
+      const read = (path: string, bytes: number) =>
+        get(`${library}/${path}`, bytes).pipe(
           Effect.catchIf(
             (error) => error.reason === "not_found",
             () => Effect.succeed(undefined)
