@@ -38,6 +38,8 @@ export interface ChatUse<A> {
    * dataframes and files that earlier executions left are gone. Never true of a first use.
    */
   readonly stateLost: boolean
+  /** Files of the chat that are not in the session, a phrase each that says why. */
+  readonly missing: ReadonlyArray<string>
 }
 
 /** How a use of a chat's sandcastle fails. Its message is fit for the model and for the user. */
@@ -130,8 +132,8 @@ export const layer: Layer.Layer<ChatSandcastles, never, ChatStore | Digest.Diges
           /** Has the session open, and uses it. */
           const used = <A, E>(work: Effect.Effect<A, E, CurrentPrincipal>) =>
             Effect.gen(function* () {
-              const { stateLost } = yield* sandcastles.serve(id, chatId)
-              const use: ChatUse<A> = { answer: yield* work, sandcastleId: id, stateLost }
+              const { missing, stateLost } = yield* sandcastles.serve(id, chatId)
+              const use: ChatUse<A> = { answer: yield* work, sandcastleId: id, stateLost, missing }
               return use
             }).pipe(
               Effect.mapError((error) => (error === noSession ? lostMeanwhile : error)),

@@ -38,6 +38,8 @@ export interface Served {
   readonly sandcastle: Sandcastle
   /** Whether the session is another than the one before it: whatever variables and files that one had are gone. */
   readonly stateLost: boolean
+  /** Files of its chat that are not in it, a phrase each that says why. */
+  readonly missing: ReadonlyArray<string>
 }
 
 /** Starts sandcastles over the stores and the sessions. */
@@ -137,7 +139,7 @@ export const make = Effect.gen(function* () {
                   ...(before === undefined ? {} : { before: { status: before.status._tag.toLowerCase() } }),
                   after: { status: "running", ...(chatId === undefined ? {} : { chat: chatId }) }
                 }
-                const served: Served = { sandcastle, stateLost: before !== undefined && !session.resumed }
+                const served: Served = { sandcastle, stateLost: before !== undefined && !session.resumed, missing: [] }
                 return { answer: served, entries: [entry] }
               })
             )
@@ -153,7 +155,8 @@ export const make = Effect.gen(function* () {
     const placed = yield* open
       .use(served.sandcastle.id, (session) => placeUploads(session, served.sandcastle))
       .pipe(Effect.mapError(SessionUse.failureOf))
-    return Option.isSome(placed) ? served : yield* SessionUse.noSession
+    if (Option.isNone(placed)) return yield* SessionUse.noSession
+    return { ...served, missing: placed.value } satisfies Served
   })
 
   /**
@@ -208,7 +211,7 @@ export const make = Effect.gen(function* () {
     const serving = Effect.gen(function* () {
       const before = yield* useCase.read(attempt, found)
       if (before !== undefined && (yield* isServed(before))) {
-        return { sandcastle: before, stateLost: false } satisfies Served
+        return { sandcastle: before, stateLost: false, missing: [] } satisfies Served
       }
       return yield* begin(
         (principal) =>

@@ -12,7 +12,7 @@ import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { says, ScriptedModel } from "@castellan/testing/scripted/ScriptedModel"
-import { ScriptedSandbox } from "@castellan/testing/scripted/ScriptedSandbox"
+import * as ScriptedSandboxes from "@castellan/testing/scripted/ScriptedSandbox"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 
@@ -97,7 +97,7 @@ describe("files that come with a question", () => {
     Effect.gen(function* () {
       const member = yield* someone
       const run = yield* ask(member, [file("a.csv"), file("b.csv")])
-      assert.deepStrictEqual(yield* ScriptedSandbox.use((sandbox) => sandbox.opened), [])
+      assert.deepStrictEqual(yield* ScriptedSandboxes.ScriptedSandbox.use((sandbox) => sandbox.opened), [])
       assert.deepStrictEqual(yield* uploadsIn(run), [
         ["uploads/a.csv", 8],
         ["uploads/b.csv", 8]
@@ -116,6 +116,27 @@ describe("files that come with a question", () => {
       assert.strictEqual(yield* contentIn(next, "uploads/a.csv"), "a,b\n1,2\n")
       assert.strictEqual(yield* contentIn(next, "uploads/b.csv"), "newer")
     }).pipe(Effect.provide(deployment))
+  )
+
+  it.effect("that there is no room for are left out and said to be: programs run without them", () =>
+    Effect.gen(function* () {
+      const member = yield* someone
+      const run = yield* ask(member, [file("big.csv", "x".repeat(2000)), file("a.csv")])
+      const castle = yield* ChatSandcastles.use((chats) => chats.of(run))
+      for (const code of ["print(1)", "print(2)"]) {
+        const { answer, missing } = yield* castle.execute(code)
+        assert.isUndefined(answer.error)
+        assert.deepStrictEqual(missing, ["there is no room for uploads/big.csv (the disk is full)"])
+      }
+      assert.deepStrictEqual(yield* uploadsIn(run), [["uploads/a.csv", 8]])
+    }).pipe(
+      Effect.provide(
+        Deployment.layer({
+          script: () => says("Figures."),
+          sandbox: ScriptedSandboxes.layer({ maximumFileBytes: 1000 })
+        })
+      )
+    )
   )
 
   it.effect("are not told to whoever may not go on with the chat any more: its sandcastle starts without them", () =>
@@ -198,7 +219,7 @@ describe("files that come with a question", () => {
       const [kept] = yield* store.list(run.organizationId, run.chatId)
       if (kept === undefined) return assert.fail("nothing was kept")
       yield* uploadsIn(run)
-      const open = ScriptedSandbox.use((sandbox) => sandbox.open)
+      const open = ScriptedSandboxes.ScriptedSandbox.use((sandbox) => sandbox.open)
       assert.strictEqual((yield* open).length, 1)
       yield* as(member)(Chats.use((chats) => chats.delete(run.chatId)))
       assert.deepStrictEqual(yield* store.list(run.organizationId, run.chatId), [])

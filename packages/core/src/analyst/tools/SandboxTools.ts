@@ -183,6 +183,7 @@ export const sandboxTools = (context: RunContext, ports: SandboxToolPorts): Effe
           const { notes, shown } = yield* showAll(cell, title, seen)
           const told = [
             ...(lost ? [startedAnew] : []),
+            ...use.missing,
             ...early,
             ...(seen.output.stateLost ? [restarted] : []),
             ...notes
