@@ -1,4 +1,5 @@
 import { DescribeOntology, MakeChart, MakeTable, QueryOntology } from "@castellan/core/analyst/Tool"
+import * as Upload from "@castellan/core/chat/Upload"
 import type { ResultTable } from "@castellan/core/connector/ResultTable"
 import { LanguageModels, ModelMessage, type ModelOutput, type ModelTurn } from "@castellan/core/model/LanguageModels"
 import { ModelId } from "@castellan/core/model/Model"
@@ -71,6 +72,23 @@ it.layer(OfflineAnalyst.layer)("the offline analyst", (it) => {
       assert.match(outcome.text, /\*\*\$1,235\*\* for Lamp and \*\*\$999\*\* for Oak table/)
       assert.match(outcome.text, /\| Lamp \| \$1,235 \|/)
       assert.match(outcome.text, /Read as: Revenue \(USD\) by product/)
+    })
+  )
+
+  it.effect("answers the question and not the list of the files that came with it, and says that it read none", () =>
+    Effect.gen(function* () {
+      const files = [{ path: Upload.pathOf("sales.csv"), size: 12, mediaType: "text/csv" }]
+      const asked = Upload.toldWith("revenue by product", files)
+      const outcome = yield* converse(shop, [asked])
+      const plain = yield* converse(shop, ["revenue by product"])
+      assert.deepStrictEqual(outcome.queries, plain.queries)
+      assert.strictEqual(
+        outcome.text,
+        `${plain.text}\n\n*I did not read the files that came with the question: this is from the data sources alone.*`
+      )
+      // A later question is answered as if none had come.
+      const later = yield* converse(shop, [asked, "how many orders are there?"])
+      assert.notMatch(later.text, /I did not read/)
     })
   )
 

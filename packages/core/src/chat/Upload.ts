@@ -96,6 +96,8 @@ const sizeText = (bytes: number): string => {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`
 }
 
+const filesFollow = "Files that came with this question:"
+
 /** A question with the files that came with it, as a model reads it: each with its place, size and kind. */
 export const toldWith = (
   question: string,
@@ -106,6 +108,12 @@ export const toldWith = (
     : [
         question,
         "",
-        "Files that came with this question:",
+        filesFollow,
         ...files.map(({ mediaType, path, size }) => `- /sandbox/files/${path} (${sizeText(size)}, ${mediaType})`)
       ].join("\n")
+
+/** A question as it was asked, of one that is told with its files; and whether files came with it. */
+export const askedIn = (told: string): { readonly question: string; readonly hasFiles: boolean } => {
+  const end = told.lastIndexOf(`\n\n${filesFollow}\n- /sandbox/files/`)
+  return end === -1 ? { question: told, hasFiles: false } : { question: told.slice(0, end), hasFiles: true }
+}

@@ -51,8 +51,11 @@ export const move = (turn: ModelTurn): Move => {
   const decoded = decodeSources(described.content)
   if (Result.isFailure(decoded))
     return says("I could not read the ontology: what the tool answered is not in the form that I know.")
-  return next(turn, talk, decoded.success.sources.map(sourceFacts), offered)
+  const following = next(turn, talk, decoded.success.sources.map(sourceFacts), offered)
+  return following._tag === "Says" && talk.hasFiles ? says(`${following.text}\n\n${filesUnread}`) : following
 }
+
+const filesUnread = "*I did not read the files that came with the question: this is from the data sources alone.*"
 
 const missing = (tool: string, none: boolean): string =>
   none
