@@ -39,8 +39,12 @@ export interface CommandChannel {
   readonly ready: Effect.Effect<Greeting, SandboxError>
   /** Sends a command; answers its id. Nothing is sent where the channel has ended: then the recipient is told at once. */
   readonly send: (order: Order, payload: Uint8Array, recipient: Recipient) => number
-  /** Sends the answer to a call, which no report answers. */
-  readonly answer: (id: number, order: Extract<Order, { readonly op: "answer" }>, payload: Uint8Array) => void
+  /** Sends the answer to a call, which no report answers; completes once it has gone out, or the channel has ended. */
+  readonly answer: (
+    id: number,
+    order: Extract<Order, { readonly op: "answer" }>,
+    payload: Uint8Array
+  ) => Effect.Effect<void>
   /** Completes once the channel has ended, with the reason. */
   readonly ended: Effect.Effect<ChannelEnd>
 }
@@ -51,6 +55,12 @@ export const nonce = (): string => randomBytes(16).toString("hex")
 const same = (a: string, b: string): boolean => {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length === right.length && timingSafeEqual(left, right)
+}
+
+/** What goes out next, and who is told when it has. */
+interface Outgoing {
+  readonly bytes: Uint8Array
+  readonly sent?: () => void
 }
 
 interface Open {
@@ -78,7 +88,7 @@ export const open: (
   const commands = new Map<number, Open>()
   const ready = yield* Deferred.make<Greeting, SandboxError>()
   const ended = yield* Deferred.make<ChannelEnd>()
-  const outgoing = yield* Queue.unbounded<Uint8Array>()
+  const outgoing = yield* Queue.unbounded<Outgoing>()
   const reader = new FrameReader()
   let isReady = false
   let isOver = false
@@ -125,7 +135,7 @@ export const open: (
     Effect.matchEffect({ onSuccess: () => over(lost), onFailure: over })
   )
   const write = Queue.take(outgoing).pipe(
-    Effect.flatMap((bytes) => process.send(bytes)),
+    Effect.flatMap(({ bytes, sent }) => Effect.tap(process.send(bytes), () => Effect.sync(() => sent?.()))),
     Effect.forever,
     Effect.catchTag("SandboxError", over)
   )
@@ -133,9 +143,13 @@ export const open: (
   yield* Effect.forkScoped(read, { startImmediately: true })
   yield* Effect.forkScoped(write, { startImmediately: true })
 
-  const post = (id: number, commandNonce: string, order: Order, payload: Uint8Array): void => {
+  const post = (id: number, commandNonce: string, order: Order, payload: Uint8Array, sent?: () => void): void => {
+    const parts = CommandFrame.encode({ id, nonce: commandNonce, order, payload })
     // All of a frame at once: no other can come between its line and its payload.
-    Queue.offerAllUnsafe(outgoing, CommandFrame.encode({ id, nonce: commandNonce, order, payload }))
+    Queue.offerAllUnsafe(
+      outgoing,
+      parts.map((bytes, index) => (sent !== undefined && index === parts.length - 1 ? { bytes, sent } : { bytes }))
+    )
   }
 
   return {
@@ -151,10 +165,14 @@ export const open: (
       post(id, commandNonce, order, payload)
       return id
     },
-    answer: (id, order, payload) => {
-      const command = commands.get(id)
-      if (command !== undefined) post(id, command.nonce, order, payload)
-    },
+    answer: (id, order, payload) =>
+      Effect.suspend(() => {
+        const command = commands.get(id)
+        if (command === undefined) return Effect.void
+        const sent = Deferred.makeUnsafe<void>()
+        post(id, command.nonce, order, payload, () => Deferred.doneUnsafe(sent, Effect.void))
+        return Effect.raceFirst(Deferred.await(sent), Effect.asVoid(Deferred.await(ended)))
+      }),
     ended: Deferred.await(ended)
   }
 })

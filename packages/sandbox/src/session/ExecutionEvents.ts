@@ -43,6 +43,9 @@ export class ExecutionEvents {
   #outputLeft: number
   #richLeft: number
   #eventsLeft: number
+  /** Letters of exceptions that are told beyond the first, which always is. */
+  #errorsLeft: number
+  #hasFailed = false
   #dropped = 0
   #started = false
   #finished = false
@@ -52,6 +55,7 @@ export class ExecutionEvents {
     this.#outputLeft = limits.outputBytes
     this.#richLeft = limits.richBytes
     this.#eventsLeft = limits.events
+    this.#errorsLeft = limits.outputBytes
   }
 
   /** Whether the last event was told. */
@@ -92,7 +96,14 @@ export class ExecutionEvents {
 
   /** An exception that nothing caught. */
   error({ message, name, traceback }: Pick<Reported<"error">, "message" | "name" | "traceback">): boolean {
-    if (!this.#open(0)) return this.#started
+    const letters = traceback.reduce((sum, line) => sum + line.length, name.length + message.length)
+    if (!this.#open(letters)) return this.#started
+    if (this.#hasFailed && letters > this.#errorsLeft) {
+      this.#dropped += letters
+      return true
+    }
+    this.#hasFailed = true
+    this.#errorsLeft -= letters
     this.#tell(
       ExecEvent.cases.Error.make({
         name: harmless(name),

@@ -23,6 +23,7 @@ import type { Taken } from "./CommandChannel.ts"
 import { ExecutionEvents } from "./ExecutionEvents.ts"
 import { harmless, lossy } from "./OutputText.ts"
 import { failure, refused } from "./SessionFailure.ts"
+import { Pieces } from "./Joined.ts"
 import { ignored, type SessionLink } from "./SessionLink.ts"
 import { SessionLimits } from "./SessionLimits.ts"
 
@@ -35,6 +36,8 @@ interface Call {
   readonly statement: string
   /** Absent where they were more than is taken. */
   readonly tables: ReadonlyArray<SqlTable> | undefined
+  /** Completes where the execution asks for another statement, and waits for this one no more. */
+  readonly abandoned: Deferred.Deferred<void>
 }
 
 /** What runs. */
@@ -46,8 +49,11 @@ interface Running {
   /** Why it is being stopped, once it is. */
   stop: "interrupted" | "timed_out" | undefined
   /** Tables of the call that comes next. */
-  tables: Array<Uint8Array>
+  readonly tables: Pieces
   tableBytes: number
+  /** Abandons the call that was made last: an execution waits for one at a time, however many it makes. */
+  abandon: () => void
+  readonly calls: Queue.Queue<Call>
 }
 
 /** The executions of a session. */
@@ -83,7 +89,6 @@ export const make: (
   const limits = yield* SessionLimits
   const scope = yield* Scope.Scope
   const sql = executor === undefined ? undefined : yield* executor.open
-  const calls = yield* Queue.unbounded<Call>()
   const running = new Set<Running>()
 
   const conclude = (execution: Running, exit: Effect.Effect<void, SandboxError>): void => {
@@ -112,15 +117,23 @@ export const make: (
       case "data":
         execution.tableBytes += payload.length
         if (execution.tableBytes <= limits.tableBytes) execution.tables.push(payload)
-        else execution.tables = []
+        else execution.tables.take()
         return "continues"
       case "call": {
         const tooMuch = execution.tableBytes > limits.tableBytes
-        const tables = tooMuch ? undefined : tablesOf(execution.tables, report.tables)
-        execution.tables = []
+        const tables = tooMuch ? undefined : tablesOf(execution.tables.take(), report.tables)
         execution.tableBytes = 0
         if (tables === undefined && !tooMuch) return "breach"
-        Queue.offerUnsafe(calls, { execution, number: report.call, statement: lossy(payload), tables })
+        execution.abandon()
+        const abandoned = Deferred.makeUnsafe<void>()
+        execution.abandon = () => void Deferred.doneUnsafe(abandoned, Effect.void)
+        Queue.offerUnsafe(execution.calls, {
+          execution,
+          number: report.call,
+          statement: lossy(payload),
+          tables,
+          abandoned
+        })
         return "continues"
       }
       case "finished":
@@ -148,8 +161,8 @@ export const make: (
     conclude(execution, Effect.void)
   }
 
-  /** Answers a call, unless the execution ends first. */
-  const answer = Effect.fnUntraced(function* ({ execution, number, statement, tables }: Call) {
+  /** Answers a call, unless the execution waits for it no more. */
+  const answer = Effect.fnUntraced(function* ({ abandoned, execution, number, statement, tables }: Call) {
     const query =
       sql === undefined
         ? Effect.fail(failure("unavailable", "this deployment has no SQL for sandboxes"))
@@ -159,17 +172,13 @@ export const make: (
     const answered = yield* query.pipe(
       Effect.map((content) => ({ content })),
       Effect.catchTag("SandboxError", ({ message }) => Effect.succeed({ content: nothing, error: harmless(message) })),
-      Effect.raceFirst(Effect.as(Effect.exit(Deferred.await(execution.ended)), undefined))
+      Effect.raceFirst(Effect.as(Deferred.await(abandoned), undefined))
     )
     if (answered === undefined) return
     const { content, ...error } = answered
-    link.answer(execution.id, { op: "answer", call: number, ...error, bytes: content.length }, content)
+    // The next one waits until this one has gone out: answers that nobody reads do not pile up here.
+    yield* link.answer(execution.id, { op: "answer", call: number, ...error, bytes: content.length }, content)
   })
-  yield* Queue.take(calls).pipe(
-    Effect.flatMap((call) => Effect.forkIn(answer(call), scope)),
-    Effect.forever,
-    Effect.forkScoped
-  )
 
   /** Ends what runs, whatever it takes. */
   const force = Effect.fnUntraced(function* (execution: Running) {
@@ -193,15 +202,17 @@ export const make: (
       yield* Effect.exit(Deferred.await(execution.ended))
     })
 
-  const begin = (request: ExecRequest, queue: Events): Running => {
+  const begin = (request: ExecRequest, queue: Events, calls: Queue.Queue<Call>): Running => {
     const execution: Running = {
       request,
       events: new ExecutionEvents(limits, (event) => void Queue.offerUnsafe(queue, event)),
       ended: Deferred.makeUnsafe(),
       id: 0,
       stop: undefined,
-      tables: [],
-      tableBytes: 0
+      tables: new Pieces(),
+      tableBytes: 0,
+      abandon: () => {},
+      calls
     }
     running.add(execution)
     const code = utf8.encode(request.code)
@@ -222,8 +233,11 @@ export const make: (
 
   const run = Effect.fnUntraced(function* (request: ExecRequest, queue: Events) {
     yield* link.check
-    const execution = begin(request, queue)
+    const calls = yield* Queue.sliding<Call>(1)
+    const execution = begin(request, queue, calls)
     const end = Deferred.await(execution.ended)
+    // Ends with the execution.
+    yield* Effect.forkChild(Effect.forever(Effect.flatMap(Queue.take(calls), answer)))
     yield* end.pipe(
       Effect.timeoutOrElse({
         duration: request.timeout,

@@ -14,7 +14,8 @@ export interface SessionLimits {
   readonly patience: Duration.Duration
   /** Time that a file, a listing or a dataframe may take. */
   readonly command: Duration.Duration
-  /** Bytes of standard output and standard error of one execution that are passed on; the rest is counted. */
+  /** Bytes of standard output and standard error of one execution that are passed on; the rest is counted.
+   * As many letters of exceptions are, and the first one in any case. */
   readonly outputBytes: number
   /** Displayed values and exceptions of one execution that are passed on. */
   readonly events: number

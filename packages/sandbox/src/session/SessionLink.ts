@@ -14,6 +14,7 @@ import type { Order } from "../protocol/Command.ts"
 import type { Frame } from "../protocol/FrameReader.ts"
 import type { ReportedEntry, Report } from "../protocol/Report.ts"
 import * as CommandChannel from "./CommandChannel.ts"
+import { Pieces } from "./Joined.ts"
 import type { SandboxProcess, SandboxTier } from "./SandboxProcess.ts"
 import { failure, lost, refused } from "./SessionFailure.ts"
 import { SessionLimits } from "./SessionLimits.ts"
@@ -73,7 +74,7 @@ const asLost = (error: SandboxError): SandboxError => (error.reason === "lost" ?
 
 /** Takes the frames of a command that is asked, within its bounds. */
 const gathering = (bounds: AnswerBounds, settle: (exit: Effect.Effect<Answer, SandboxError>) => void): Patient => {
-  const data: Array<Uint8Array> = []
+  const data = new Pieces()
   const entries: Array<typeof ReportedEntry.Type> = []
   let bytes = 0
   let exceeded: SandboxError | undefined
@@ -85,7 +86,7 @@ const gathering = (bounds: AnswerBounds, settle: (exit: Effect.Effect<Answer, Sa
           bytes += payload.length
           if (bytes > (bounds.bytes ?? 0)) {
             exceeded ??= failure("exhausted", `it is larger than the ${bounds.bytes ?? 0} bytes that are handed out`)
-            data.length = 0
+            data.take()
           } else data.push(payload)
           return "continues"
         }
@@ -97,7 +98,11 @@ const gathering = (bounds: AnswerBounds, settle: (exit: Effect.Effect<Answer, Sa
           return "continues"
         }
         case "done":
-          settle(exceeded === undefined ? Effect.succeed({ done: report, data, entries }) : Effect.fail(exceeded))
+          settle(
+            exceeded === undefined
+              ? Effect.succeed({ done: report, data: data.take(), entries })
+              : Effect.fail(exceeded)
+          )
           return "over"
         case "failed":
           settle(Effect.fail(refused(report)))
@@ -226,7 +231,7 @@ export const open: (tier: SandboxTier, spec: SandboxSpec) => Effect.Effect<Sessi
       resumed: launched.process.resumed === true,
       check,
       send,
-      answer: (id, order, payload) => current.channel.answer(id, order, payload),
+      answer: (id, order, payload) => Effect.suspend(() => current.channel.answer(id, order, payload)),
       ask: (order, payload = nothing, bounds = {}) =>
         Effect.suspend(() => {
           if (over !== undefined) return Effect.fail(over)

@@ -3,6 +3,7 @@ import { type ExecEvent, type ExecRequest, SandboxError } from "@castellan/core/
 import { SandboxPath } from "@castellan/core/sandcastle/SandboxPath"
 import { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
 import * as KernelSession from "@castellan/sandbox/session/KernelSession"
+import type { SandboxTier } from "@castellan/sandbox/session/SandboxProcess"
 import { SessionLimits } from "@castellan/sandbox/session/SessionLimits"
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
@@ -148,7 +149,97 @@ describe("a sandbox that ends", () => {
   )
 })
 
+describe("a program that asks for statements without end", () => {
+  const asks = (count: number, supervisor: FakeSupervisor.Supervisor, command: FakeSupervisor.Came) => {
+    for (let call = 1; call <= count; call += 1) {
+      const statement = `select ${call}`
+      supervisor.answer(command, "call", { call, tables: [], bytes: statement.length }, statement)
+    }
+  }
+
+  it.effect("has one answered at a time, and the last one", () =>
+    Effect.gen(function* () {
+      const counts = { now: 0, most: 0 }
+      const executor = {
+        query: (statement: string) =>
+          Effect.acquireUseRelease(
+            Effect.sync(() => {
+              counts.now += 1
+              counts.most = Math.max(counts.most, counts.now)
+            }),
+            () => (statement === "select 500" ? Effect.succeed(new Uint8Array(3)) : Effect.never),
+            () => Effect.sync(() => (counts.now -= 1))
+          )
+      }
+      const answered: Array<unknown> = []
+      const tier = FakeSupervisor.tier((command, supervisor) => {
+        if (command.op === "execute") {
+          supervisor.answer(command, "started")
+          asks(500, supervisor, command)
+        }
+        if (command.op === "answer") {
+          answered.push(command["call"])
+          supervisor.answer(command, "finished", FakeSupervisor.finished)
+        }
+      })
+      const session = yield* KernelSession.open(tier, spec, { open: Effect.succeed(executor) })
+      assert.deepStrictEqual(tags(yield* Stream.runCollect(session.exec(request))), ["Started", "Finished"])
+      assert.deepStrictEqual(counts, { now: 0, most: 1 })
+      assert.deepStrictEqual(answered, [500])
+    })
+  )
+
+  it.effect("and reads no answer, gets no other", () =>
+    Effect.gen(function* () {
+      let queries = 0
+      let askAgain = () => {}
+      const executor = { query: () => Effect.sync(() => new Uint8Array((queries += 1))) }
+      const { launch, capabilities } = FakeSupervisor.tier((command, supervisor) => {
+        if (command.op !== "execute") return
+        supervisor.answer(command, "started")
+        asks(1, supervisor, command)
+        askAgain = () => asks(500, supervisor, command)
+      })
+      const deaf: SandboxTier = {
+        capabilities,
+        launch: (given, nonce) =>
+          Effect.map(launch(given, nonce), (process) => ({
+            ...process,
+            send: (bytes) =>
+              Buffer.from(bytes).includes('"op":"answer"')
+                ? Effect.andThen(Effect.sync(askAgain), Effect.never)
+                : process.send(bytes)
+          }))
+      }
+      const session = yield* KernelSession.open(deaf, spec, { open: Effect.succeed(executor) })
+      const fiber = yield* Effect.forkChild(Effect.result(Stream.runCollect(session.exec(request))), {
+        startImmediately: true
+      })
+      yield* TestClock.adjust("60 seconds")
+      yield* Fiber.join(fiber)
+      assert.strictEqual(queries, 1)
+    })
+  )
+})
+
 describe("what comes out of a sandbox", () => {
+  it.effect("is bounded also where it is exceptions, of which the first is always told", () =>
+    Effect.gen(function* () {
+      const long = "x".repeat(200_000)
+      const { events } = yield* executed(
+        saying((command, supervisor) => {
+          for (let count = 0; count < 50; count += 1) {
+            supervisor.answer(command, "error", { name: "E", message: "", traceback: [long, long, long] })
+          }
+        })
+      )
+      if (Result.isFailure(events)) return assert.fail("the execution failed")
+      const told = events.success.filter(({ _tag }) => _tag === "Error")
+      assert.strictEqual(told.length, 1)
+      assert.deepInclude(events.success.at(-1), { _tag: "Finished", droppedBytes: 49 * 600_001 })
+    })
+  )
+
   it.effect(
     "is put out with control characters escaped and broken UTF-8 replaced, also where a piece ends within a character",
     () =>
