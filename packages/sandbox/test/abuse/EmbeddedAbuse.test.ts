@@ -1,8 +1,9 @@
 /** The embedded tier under abuse. */
 import * as AbuseSuite from "@castellan/testing/abuse/AbuseSuite"
 import type { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
+import { afterAll } from "@effect/vitest"
 import * as Layer from "effect/Layer"
-import { mkdtempSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { layer as embedded } from "../../src/embedded.ts"
@@ -11,8 +12,12 @@ import * as DuckDbSqlExecutor from "../../src/sql/DuckDbSqlExecutor.ts"
 const mebibyte = 1024 * 1024
 
 const folder = mkdtempSync(join(tmpdir(), "castellan-embedded-abuse-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const layer: Layer.Layer<SandboxRuntime> = Layer.orDie(embedded({ cache: folder })).pipe(
+// Small quotas show the same as large ones, and are sooner full.
+const quotas = { fileBytes: 32 * mebibyte, fileCount: 2_000 }
+
+const layer: Layer.Layer<SandboxRuntime> = Layer.orDie(embedded({ cache: folder, ...quotas })).pipe(
   Layer.provide(DuckDbSqlExecutor.layer())
 )
 

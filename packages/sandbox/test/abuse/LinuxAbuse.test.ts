@@ -15,6 +15,8 @@ const mebibyte = 1024 * 1024
 
 const folder = mkdtempSync(join(tmpdir(), "castellan-linux-abuse-"))
 
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
 // Whoever sandboxes run as has to come through.
 chmodSync(folder, 0o755)
 afterAll(() => rmSync(folder, { recursive: true }))

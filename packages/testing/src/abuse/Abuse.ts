@@ -140,12 +140,33 @@ export const alive = Effect.fnUntraced(function* (session: SandboxSession) {
   assert.strictEqual((yield* run(session, "print(6 * 7)")).stdout, "42\n")
 })
 
-/** The session does what it should, or is gone and another opens that does. */
+/** The session does what it should, or is gone and another opens that does: answers the one that does. */
 export const survives = Effect.fnUntraced(function* (session: SandboxSession, what = "an abused session") {
   const after = yield* daring(session, "print(6 * 7)")
-  if ("lost" in after) yield* alive(yield* opened)
-  else assert.strictEqual(after.stdout, "42\n", `${what}: ${after.everything}`)
+  if ("lost" in after) {
+    const another = yield* opened
+    yield* alive(another)
+    return another
+  }
+  assert.strictEqual(after.stdout, "42\n", `${what}: ${after.everything}`)
+  return session
 })
+
+/** Tries one program after another, each in a session that survived the one before it. */
+export const eachSurvives = Effect.fnUntraced(function* (
+  programs: Readonly<Record<string, string>>,
+  check: (session: SandboxSession, outcome: Lost | Outcome, code: string) => Effect.Effect<void, SandboxError>
+) {
+  let session = yield* opened
+  for (const [name, code] of Object.entries(programs)) {
+    yield* check(session, yield* daring(session, code), code)
+    session = yield* survives(session, name)
+  }
+})
+
+/** Programs that have no names but their numbers. */
+export const numbered = (programs: ReadonlyArray<string>): Readonly<Record<string, string>> =>
+  Object.fromEntries(programs.map((code, index) => [`program ${index + 1}`, code]))
 
 /** Nothing of what a program tried stood open. */
 export const closed = (outcome: Outcome | Lost): void => {

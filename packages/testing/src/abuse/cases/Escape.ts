@@ -9,6 +9,8 @@ import {
   attempts,
   closed,
   daring,
+  eachSurvives,
+  numbered,
   opened,
   realSystem,
   shell,
@@ -44,18 +46,16 @@ export const cases: ReadonlyArray<AbuseCase> = [
     title: "commands run inside, or not at all",
     run: Effect.fnUntraced(function* (host) {
       const marker = JSON.stringify(host.markerPath)
-      for (const code of [
+      const commands = [
         `import os\nos.system("touch " + ${marker})`,
         `import subprocess\nsubprocess.run(["touch", ${marker}])`,
         `import os\nos.popen("touch " + ${marker}).read()`,
         `import pickle, os\nclass Trap:\n  def __reduce__(self): return (os.system, ("touch " + ${marker},))\npickle.loads(pickle.dumps(Trap()))`,
         `import os\nos.execv("/bin/sh", ["sh", "-c", "touch " + ${marker}])`
-      ]) {
-        const session = yield* opened
-        yield* daring(session, code)
-        assert.isFalse(existsSync(host.markerPath), code)
-        yield* survives(session)
-      }
+      ]
+      yield* eachSurvives(numbered(commands), (_session, _outcome, code) =>
+        Effect.sync(() => assert.isFalse(existsSync(host.markerPath), code))
+      )
     })
   },
   {
@@ -139,17 +139,14 @@ export const cases: ReadonlyArray<AbuseCase> = [
     title: "signals reach no process but the session's own",
     run: Effect.fnUntraced(function* () {
       const other = yield* opened
-      for (const code of [
+      const signals = [
         "import os\nos.kill(os.getppid(), 9)",
         "import os\nos.kill(1, 9)",
         "import os\nos.kill(-1, 9)",
         `import os, signal\nfor one in (${process.pid}, ${process.ppid}): os.kill(one, signal.SIGSTOP)`,
         "import os\nos.killpg(0, 9)"
-      ]) {
-        const session = yield* opened
-        yield* daring(session, code)
-        yield* survives(session)
-      }
+      ]
+      yield* eachSurvives(numbered(signals), () => Effect.void)
       yield* alive(other)
     })
   },

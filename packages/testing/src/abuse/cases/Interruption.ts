@@ -56,7 +56,8 @@ export const cases: ReadonlyArray<AbuseCase> = [
     number: 3,
     title: "a program that catches every exception or ignores every signal is killed all the same",
     run: Effect.fnUntraced(function* () {
-      for (const code of Object.values(stubborn)) yield* stops(yield* opened, code)
+      const session = yield* opened
+      for (const code of Object.values(stubborn)) yield* stops(session, code)
     })
   },
   {

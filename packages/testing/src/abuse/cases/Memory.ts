@@ -3,7 +3,19 @@ import { assert } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
-import { type AbuseCase, alive, daring, opened, realSystem, run, shell, survives, webAssembly } from "../Abuse.ts"
+import {
+  type AbuseCase,
+  alive,
+  daring,
+  eachSurvives,
+  numbered,
+  opened,
+  realSystem,
+  run,
+  shell,
+  survives,
+  webAssembly
+} from "../Abuse.ts"
 
 const bomb = "held = []\nwhile True: held.append(bytearray(16 << 20))"
 
@@ -90,16 +102,16 @@ export const cases: ReadonlyArray<AbuseCase> = [
     title: "memory of JavaScript, outside of the interpreter's own, is bounded as well",
     applies: webAssembly,
     run: Effect.fnUntraced(function* () {
-      for (const code of [
+      const bombs = [
         "const held = []; for (;;) held.push(new Uint8Array(64 << 20).fill(1))",
         "const held = []; for (;;) held.push(new Uint8Array(new SharedArrayBuffer(64 << 20)).fill(1))",
         "const held = []; for (;;) held.push({ text: 'x'.repeat(1000) + held.length })"
-      ]) {
-        const session = yield* opened
-        const outcome = yield* daring(session, `from pyodide.code import run_js\nrun_js(${JSON.stringify(code)})`)
-        if (!("lost" in outcome)) assert.notStrictEqual(outcome.finished.outcome, "completed")
-        yield* survives(session)
-      }
+      ].map((code) => `from pyodide.code import run_js\nrun_js(${JSON.stringify(code)})`)
+      yield* eachSurvives(numbered(bombs), (_session, outcome) =>
+        Effect.sync(() => {
+          if (!("lost" in outcome)) assert.notStrictEqual(outcome.finished.outcome, "completed")
+        })
+      )
     })
   },
   {
@@ -161,16 +173,16 @@ export const cases: ReadonlyArray<AbuseCase> = [
     number: 43,
     title: "recursion without end and a broken pointer take down no more than the interpreter",
     run: Effect.fnUntraced(function* () {
-      for (const code of [
+      const faults = [
         "import sys\nsys.setrecursionlimit(10**8)\ndef down(n): return down(n + 1)\ndown(0)",
         "import ctypes\nctypes.string_at(0)",
         "import ctypes\nctypes.memset(8, 1, 1 << 20)"
-      ]) {
-        const session = yield* opened
-        const outcome = yield* daring(session, code)
-        if (!("lost" in outcome) && !code.includes("ctypes")) assert.strictEqual(outcome.finished.outcome, "failed")
-        yield* survives(session)
-      }
+      ]
+      yield* eachSurvives(numbered(faults), (_session, outcome, code) =>
+        Effect.sync(() => {
+          if (!("lost" in outcome) && !code.includes("ctypes")) assert.strictEqual(outcome.finished.outcome, "failed")
+        })
+      )
     })
   }
 ]
