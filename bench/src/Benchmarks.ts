@@ -14,6 +14,7 @@ import { library } from "./library/Library.ts"
 import { migrations } from "./migrations/Migrations.ts"
 import { pages } from "./pages/Pages.ts"
 import { runLogWrites } from "./run-log/RunLogWrites.ts"
+import { sandboxes } from "./sandboxes/Sandboxes.ts"
 
 /** Every benchmark. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
@@ -28,5 +29,6 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
   coldStart,
   library,
   decisions,
-  contract
+  contract,
+  sandboxes
 ]

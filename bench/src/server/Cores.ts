@@ -37,12 +37,13 @@ export const divide = (): Cores | undefined => {
   return spawnSync("taskset", ["--version"]).status === 0 ? { server, load } : undefined
 }
 
-/** Holds this process, with all of its threads, to one core. */
-export const hold = (core: number): void => {
-  const { status, stderr } = spawnSync("taskset", ["--all-tasks", "--cpu-list", "--pid", `${core}`, `${process.pid}`], {
+/** Holds this process, with all of its threads, to some cores. */
+export const hold = (...cores: ReadonlyArray<number>): void => {
+  const list = cores.join(",")
+  const { status, stderr } = spawnSync("taskset", ["--all-tasks", "--cpu-list", "--pid", list, `${process.pid}`], {
     encoding: "utf8"
   })
-  if (status !== 0) throw new Error(`cannot hold this process to core ${core}: ${stderr}`)
+  if (status !== 0) throw new Error(`cannot hold this process to core ${list}: ${stderr}`)
 }
 
 /** How a program is started on a core, or anywhere. */
