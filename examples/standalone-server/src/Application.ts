@@ -13,6 +13,7 @@ import {
   OntologyStore,
   OrganizationStore,
   RunLimits,
+  type SandboxRuntime,
   SandcastleLimits
 } from "@castellan/core"
 import { OfflineAnalyst } from "@castellan/llm"
@@ -23,7 +24,6 @@ import { Duration, Effect, Layer, Option } from "effect"
 import { createHash } from "node:crypto"
 import * as Data from "./Data.ts"
 import type { Keep } from "./Keep.ts"
-import * as Sandbox from "./Sandbox.ts"
 import type { SandboxSettings, Settings } from "./Settings.ts"
 
 /** What the server reaches the world with. */
@@ -127,12 +127,12 @@ const executionLimits = ({ timeout }: SandboxSettings): Layer.Layer<never> =>
     }
   })
 
-/** Every service that the HTTP layer needs, with its data in place. */
-export const application = (settings: Settings, keep: Keep) =>
+/** Every service that the HTTP layer needs, with its data in place, over the sandboxes that run programs. */
+export const application = (settings: Settings, keep: Keep, sandbox: Layer.Layer<SandboxRuntime.SandboxRuntime>) =>
   Layer.mergeAll(
     Castellan.layer({
       sessionSecrets: { current: keep.sessionSecret },
-      sandbox: Sandbox.layer(settings.sandbox)
+      sandbox
     }).pipe(Layer.provide(executionLimits(settings.sandbox))),
     seed(settings, keep)
   ).pipe(Layer.provide(identityProvider(settings)), Layer.provideMerge(adapters))

@@ -5,6 +5,7 @@ import { CastellanHttp, NodeServer } from "@castellan/http"
 import { Effect, Layer } from "effect"
 import { application } from "./Application.ts"
 import * as Keep from "./Keep.ts"
+import * as Sandbox from "./Sandbox.ts"
 import type { Settings } from "./Settings.ts"
 import * as Storage from "./Storage.ts"
 
@@ -24,11 +25,13 @@ export const layer = (settings: Settings) =>
           ? `the first start made an admin key: ${keep.adminKeyPath}`
           : `the admin key is in ${keep.adminKeyPath}`
       )
+      const sandbox = Sandbox.layer(settings.sandbox)
       return announced.pipe(
         Layer.provideMerge(NodeServer.layer({ host: settings.host, port: settings.port })),
         Layer.provide(CastellanHttp.layer({ assetSecret: keep.secret })),
-        Layer.provide(application(settings, keep)),
-        Layer.provide(Storage.layer(settings, keep))
+        Layer.provide(application(settings, keep, sandbox)),
+        // Both take their time to start, and neither waits for the other. It is one sandbox: a layer is built once.
+        Layer.provide(Layer.merge(Storage.layer(settings, keep), sandbox))
       )
     })
   )

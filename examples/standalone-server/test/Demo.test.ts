@@ -2,9 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setImmediate as immediate } from "node:timers/promises"
 import { afterAll } from "vitest"
 import { parse } from "../src/demo/Arguments.ts"
 
@@ -14,6 +15,15 @@ const folder = (): string => {
   folders.push(made)
   return made
 }
+/** One that the sandboxes' own user can pass through, as the system's for temporary files is. */
+const sharedFolder = (): string => {
+  const made = folder()
+  chmodSync(made, 0o755)
+  return made
+}
+/** What is left in a folder for temporary files. The memory that embedded interpreters start with is kept by intent. */
+const left = (temporary: string): ReadonlyArray<string> =>
+  readdirSync(temporary).filter((name) => name !== `castellan-sandbox-${process.getuid?.() ?? "user"}`)
 afterAll(() => folders.forEach((made) => rmSync(made, { recursive: true, force: true })))
 
 const demo = async (args: ReadonlyArray<string>) => {
@@ -72,20 +82,20 @@ describe("the demo", () => {
     )
     assert.notInclude(shown, "\u001b", "piped output has no escape sequences")
     assert.deepStrictEqual(readdirSync(files), before)
-  }, 180_000)
+  }, 300_000)
 
-  it("told to stop, stops its server and leaves no key behind", async () => {
-    const temporary = folder()
+  it("told to stop, stops its server and leaves no key and no sandbox behind", async () => {
+    const temporary = sharedFolder()
     const files = folder()
     writeFileSync(join(files, "a.csv"), "x,y\n1,2\n")
     const child = spawn(process.execPath, [join(import.meta.dirname, "../src/demo.ts"), "--files", files], {
       stdio: ["ignore", "pipe", "inherit"],
-      // What sandboxes leave behind is their own tests' concern.
-      env: { ...process.env, TMPDIR: temporary, CASTELLAN_SANDBOX: "none" }
+      env: { ...process.env, TMPDIR: temporary, CASTELLAN_SANDBOX: "auto" }
     })
     const exited = once(child, "exit")
-    const url = await new Promise<string>((resolve) => {
+    const url = await new Promise<string>((resolve, reject) => {
       let output = ""
+      child.once("exit", () => reject(new Error(output)))
       child.stdout.on("data", (chunk) => {
         output += chunk
         const found = /listening on (http:\/\/[\w.:]+)/.exec(output)?.[1]
@@ -94,22 +104,52 @@ describe("the demo", () => {
     })
     child.kill("SIGTERM")
     await exited
-    assert.deepStrictEqual(readdirSync(temporary), [])
+    assert.deepStrictEqual(left(temporary), [])
     const answered = await fetch(`${url}/healthz`).then(
       () => true,
       () => false
     )
     assert.isFalse(answered, "the server has stopped")
-  }, 180_000)
+  }, 300_000)
 
   it("says that the folder is none, and ends with 1", async () => {
     const { code, output } = await demo(["--files", join(folder(), "nowhere"), "--ask", "anything?"])
     assert.strictEqual(code, 1)
     assert.match(output, /is not a folder/)
-  }, 180_000)
+  }, 300_000)
 })
 
 describe("the server", () => {
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "told to stop by %s while its sandboxes start, leaves nothing of them behind",
+    async (signal) => {
+      const temporary = sharedFolder()
+      const child = spawn(process.execPath, [join(import.meta.dirname, "../src/main.ts")], {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: {
+          ...process.env,
+          PORT: "0",
+          CASTELLAN_DATA_DIR: folder(),
+          CASTELLAN_SANDBOX: "auto",
+          TMPDIR: temporary
+        }
+      })
+      let output = ""
+      child.stdout.on("data", (chunk) => (output += chunk))
+      const exited = once(child, "exit")
+      // The moment that something of a sandbox is there; where the machine has none, the moment that it listens.
+      while (child.exitCode === null && readdirSync(temporary).length === 0 && !output.includes("listening on")) {
+        // oxlint-disable-next-line no-await-in-loop -- looked for as often as this process gets its turn
+        await immediate()
+      }
+      assert.isNull(child.exitCode, output)
+      child.kill(signal)
+      await exited
+      assert.deepStrictEqual(left(temporary), [], output)
+    },
+    300_000
+  )
+
   it("never logs the admin key, keeps it and the chats over a restart, and stops when told", async () => {
     const data = folder()
     const files = folder()
@@ -154,5 +194,5 @@ describe("the server", () => {
     assert.notInclude(first.output + second.output, first.key)
     assert.isTrue(existsSync(join(data, "identity.json")))
     assert.include(JSON.stringify(first.connectors), '"name":"files"')
-  }, 180_000)
+  }, 300_000)
 })

@@ -22,6 +22,8 @@ export const startServer = async (
   files: string | undefined,
   signal: AbortSignal
 ): Promise<RunningServer> => {
+  // Whoever was told to stop before has no server that could be told.
+  signal.throwIfAborted()
   // The demo says over which data it answers: a folder that the environment names is not among its own arguments.
   const { CASTELLAN_FILES: _, ...environment } = process.env
   const server = spawn(process.execPath, [join(import.meta.dirname, "..", "main.ts")], {
