@@ -112,6 +112,9 @@ export const provide: <E>(
     } finally {
       await rm(beside, { force: true })
     }
-  })
+  }).pipe(
+    // A host that is told to stop would leave a part of it behind, which nobody looks for.
+    Effect.uninterruptible
+  )
   return { path, digest, found: false }
 })
