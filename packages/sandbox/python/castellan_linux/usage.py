@@ -9,6 +9,9 @@ import os
 from dataclasses import dataclass, field
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+# Mappings of a process that are looked at: ten times what Python has with its largest libraries, and few enough that
+# nobody keeps the fork-server busy with counting.
+_MAPPINGS = 8192
 
 
 @dataclass
@@ -78,7 +81,8 @@ def exact_memory(members: "list[int]", supervisor: int, baseline: Size, enough: 
     """Bytes that processes hold, each shared page counted by its share. It stops counting above `enough`.
 
     Memory that is shared without a file counts as a whole, touched or not: a process can let go of its pages and keep
-    what is in them. The supervisor forbids that its pages are looked at: it counts with what it has beyond `baseline`,
+    what is in them. A process with more mappings than anybody needs, which cost the kernel memory and whoever looks at
+    them time, counts with all that it can have. The supervisor forbids that its pages are looked at: it counts with what it has beyond `baseline`,
     the size that it began with. Any other process that forbids it counts with all that it can have: nobody hides by it.
     """
     total = 0
@@ -87,19 +91,28 @@ def exact_memory(members: "list[int]", supervisor: int, baseline: Size, enough: 
         if enough is not None and total + sum(shared.values()) > enough:
             break
         try:
+            pieces = _shared_without_file(pid)
+            if pieces is None:
+                total += _at_most(pid, baseline)
+                continue
             total += _proportional(pid)
-            for inode, size in _shared_without_file(pid).items():
+            for inode, size in pieces.items():
                 shared[inode] = max(shared.get(inode, 0), size)
         except PermissionError:
-            size_now = size_of(pid)
             if pid == supervisor:
-                total += max(0, size_now.resident - baseline.resident)
+                total += max(0, size_of(pid).resident - baseline.resident)
             else:
-                total += max(size_now.resident, size_now.address_space - baseline.address_space)
+                total += _at_most(pid, baseline)
         except OSError:
             # It ended meanwhile.
             continue
     return total + sum(shared.values())
+
+
+def _at_most(pid: int, baseline: Size) -> int:
+    """All that a process can have of its own."""
+    now = size_of(pid)
+    return max(now.resident, now.address_space - baseline.address_space)
 
 
 def _proportional(pid: int) -> int:
@@ -112,11 +125,14 @@ def _proportional(pid: int) -> int:
     return total
 
 
-def _shared_without_file(pid: int) -> dict[bytes, int]:
-    """Bytes of each piece of memory that is shared with forks and has no file that could be opened, by its inode."""
+def _shared_without_file(pid: int) -> dict[bytes, int] | None:
+    """Bytes of each piece of memory that is shared with forks and has no file that could be opened, by its inode; nothing
+    (`None`) where there are too many mappings to look at."""
     found: dict[bytes, int] = {}
     with open(f"/proc/{pid}/maps", "rb") as file:
-        for line in file:
+        for number, line in enumerate(file):
+            if number == _MAPPINGS:
+                return None
             if line.endswith(b"/dev/zero (deleted)\n"):
                 fields = line.split(maxsplit=5)
                 start, end = fields[0].split(b"-")

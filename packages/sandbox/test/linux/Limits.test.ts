@@ -91,6 +91,29 @@ describe.skipIf(missing !== undefined)("limits", () => {
     )
 
     it.effect(
+      "memory that the kernel keeps for a process, which maps its own in the smallest pieces, ends the session as well",
+      () =>
+        Effect.gen(function* () {
+          const session = yield* open("mapper")
+          const code = [
+            "import ctypes, os, signal",
+            "libc = ctypes.CDLL(None, use_errno=True)",
+            "libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 4",
+            "libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]",
+            "count, page = 50_000, 4096",
+            "at = libc.mmap(None, count * page, 0, 0x22, -1, 0)",
+            // Neighbours that may be read and may not are a mapping each.
+            "assert all(libc.mprotect(at + n * page, page, 1) == 0 for n in range(0, count, 2))",
+            "for _ in range(8):",
+            "    if os.fork() == 0: signal.pause()",
+            "signal.pause()"
+          ].join("\n")
+          assert.deepInclude(yield* Effect.flip(run(session, code)), { reason: "lost", message: outOfMemory })
+        }),
+      240_000
+    )
+
+    it.effect(
       "memory of one process is refused to it, and the session goes on; what it holds is told",
       () =>
         Effect.gen(function* () {

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { randomBytes } from "node:crypto"
 import { connect, type Socket } from "node:net"
 import type { LinuxLimits } from "../LinuxLimits.ts"
@@ -53,6 +54,12 @@ export const makeToken: Effect.Effect<string> = Effect.sync(() => randomBytes(16
 
 /** The bytes of the first line, at most: it is ours. */
 const longestLine = 16_384
+
+/**
+ * Sessions that are opened at the same time. The fork-server opens one after the other; more of them would only wait
+ * there, in a line that has an end, while their time runs.
+ */
+const openedAtOnce = 16
 
 /** Real milliseconds: a session is open in some, and the machine may be busy. */
 const openLimit = 30_000
@@ -108,6 +115,7 @@ const connectTo = (path: string): Effect.Effect<Socket, NoWalls, Scope.Scope> =>
 const openOn = Effect.fnUntraced(function* (
   handle: ForkServerHandle,
   path: string,
+  turn: Semaphore.Semaphore,
   opening: Opening
 ): Effect.fn.Return<OpenedSession, NoWalls, Scope.Scope> {
   const { token } = opening
@@ -124,16 +132,19 @@ const openOn = Effect.fnUntraced(function* (
         Effect.sync(() => handle.forget(token))
       )
   )
-  const channel = yield* connectTo(path)
-  // A line this short goes at once: from then on the fork-server tells of the session's end.
-  isKnown = yield* Effect.uninterruptible(
-    Effect.callback<boolean>((resume) => {
-      channel.write(encodeRequest(opening), (error) => resume(Effect.succeed(!error)))
-    })
-  )
-  const said = yield* within(readLine(channel), openLimit, () => Effect.fail("it did not answer in time")).pipe(
-    Effect.mapError((reason) => ({ step: "open a session", reason }))
-  )
+  const { channel, said } = yield* Effect.gen(function* () {
+    const connected = yield* connectTo(path)
+    // A line this short goes at once: from then on the fork-server tells of the session's end.
+    isKnown = yield* Effect.uninterruptible(
+      Effect.callback<boolean>((resume) => {
+        connected.write(encodeRequest(opening), (error) => resume(Effect.succeed(!error)))
+      })
+    )
+    const line = yield* within(readLine(connected), openLimit, () => Effect.fail("it did not answer in time")).pipe(
+      Effect.mapError((reason) => ({ step: "open a session", reason }))
+    )
+    return { channel: connected, said: line }
+  }).pipe(turn.withPermit)
   const walls = decodeWalls(said)
   if (Exit.isFailure(walls)) return yield* Effect.fail({ step: "open a session", reason: `it said ${said}` })
   if (!walls.value.walls) {
@@ -157,10 +168,11 @@ export const start = Effect.fnUntraced(function* (
     (started) => Effect.callback<void>((resume) => started.close(() => resume(Effect.void)))
   )
   const ready = yield* Effect.callback<Ready, string>((resume) => handle.whenReady(resume))
+  const turn = yield* Semaphore.make(openedAtOnce)
   return {
     ...ready,
     isRunning: () => handle.isRunning,
     pid: handle.pid,
-    open: (opening) => openOn(handle, socket, opening)
+    open: (opening) => openOn(handle, socket, turn, opening)
   }
 })

@@ -46,6 +46,13 @@ const noFolder = (error: unknown): LinuxUnavailable =>
     remedy: "give a folder that the host can write to, and that others can pass through"
   })
 
+/** Sessions do not outlive their tier, and none begins after it. */
+const closed = new LinuxUnavailable({
+  promise: "platform",
+  message: "the sandboxes of this host are closed",
+  remedy: ""
+})
+
 const chooseRoot = ({ python, root }: TierOptions, folder: string): Effect.Effect<ChosenRoot, LinuxUnavailable> =>
   Effect.tryPromise({
     try: () => (root === undefined ? hostRoot(folder, python ?? "/usr/bin/python3") : builtRoot(root)),
@@ -78,7 +85,7 @@ const startServer = Effect.fnUntraced(function* (
   setting: Setting
 ): Effect.fn.Return<ForkServer.ForkServer, LinuxUnavailable, Scope.Scope> {
   const { bubblewrap, chosen, controlGroups, facts, folder, user } = setting
-  const listen = yield* PrivateFolder.makeListenFolder(folder, user)
+  const listen = yield* PrivateFolder.makeListenFolder(folder, user).pipe(Effect.mapError(noFolder))
   const sandbox = { root: chosen.root, folder, listen, python: chosen.python, controlGroup: controlGroups?.path }
   const given = { bubblewrap, options: outerArguments(sandbox), command: outerCommand(sandbox), user }
   const server = yield* ForkServer.start(given, join(listen, "socket")).pipe(
@@ -155,7 +162,11 @@ export const make = Effect.fnUntraced(function* (
   const controlGroups =
     options.controlGroup === undefined ? undefined : yield* ControlGroups.make(options.controlGroup, user)
   const setting: Setting = { options, bubblewrap, user, facts, folder, chosen, controlGroups }
-  const servers = yield* ForkServers.make(startServer(setting), options.sessionsPerServer)
+  let isClosed = false
+  const start = Effect.suspend(() => (isClosed ? Effect.fail(closed) : startServer(setting)))
+  const servers = yield* ForkServers.make(start, options.sessionsPerServer)
+  // Before the fork-servers end: whoever opens a session of a tier that goes away must not start another.
+  yield* Effect.addFinalizer(() => Effect.sync(() => (isClosed = true)))
   const { packages } = yield* Effect.scoped(servers.use)
 
   const launch = Effect.fnUntraced(

@@ -72,7 +72,10 @@ export const make = (
       Effect.tryPromise({
         try: () => fill(folder, filter, user),
         catch: failed
-      })
+      }).pipe(
+        // Copies that went on while the folder is removed would be left behind.
+        Effect.uninterruptible
+      )
     )
   )
 
@@ -80,12 +83,15 @@ export const make = (
 export const makeListenFolder = (
   folder: string,
   user: ProcessUser | undefined
-): Effect.Effect<string, never, Scope.Scope> =>
+): Effect.Effect<string, PrivateFolderFailure, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.promise(async () => {
-      const listen = await mkdtemp(join(folder, "listen-"))
-      if (user !== undefined) await chown(listen, user.uid, user.gid)
-      return listen
+    Effect.tryPromise({
+      try: async () => {
+        const listen = await mkdtemp(join(folder, "listen-"))
+        if (user !== undefined) await chown(listen, user.uid, user.gid)
+        return listen
+      },
+      catch: failed
     }),
     (listen) => Effect.promise(() => rm(listen, { recursive: true, force: true }))
   )
