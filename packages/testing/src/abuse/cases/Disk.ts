@@ -136,7 +136,7 @@ export const cases: ReadonlyArray<AbuseCase> = [
       for (const code of [
         names("library", isWebAssembly ? 30_000 : 200_000),
         names("outputs", 30_000),
-        deep(isWebAssembly ? 300 : 3_000)
+        deep(isWebAssembly ? 100 : 3_000)
       ]) {
         const session = yield* opened
         yield* daring(session, code)

@@ -2,6 +2,7 @@
 import { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { homedir } from "node:os"
 import { env } from "node:process"
@@ -18,7 +19,20 @@ import {
   shell,
   webAssembly
 } from "../Abuse.ts"
-import { secretVariable } from "../HostWatch.ts"
+import { secret, secretVariable } from "../HostWatch.ts"
+
+/**
+ * A process of the host's that was started with the secret in its environment: what a process sets later, as this one
+ * did, is not in what the system shows of it.
+ */
+const bearer = Effect.acquireRelease(
+  Effect.sync(() => {
+    const child = spawn("sleep", ["600"], { env: { PATH: env["PATH"], [secretVariable]: secret }, stdio: "ignore" })
+    // A system without the command shows no environments either.
+    return child.on("error", () => undefined)
+  }),
+  (child) => Effect.sync(() => child.kill("SIGKILL"))
+)
 
 /** Reads whatever there is at a place, and shows it. */
 const show = (place: string) => `
@@ -76,6 +90,7 @@ export const cases: ReadonlyArray<AbuseCase> = [
     run: Effect.fnUntraced(function* () {
       const { capabilities } = yield* SandboxRuntime
       assert.isDefined(env[secretVariable])
+      yield* bearer
       const session = yield* opened
       const told = [yield* run(session, environments), yield* shell(session, "env; cat /proc/*/environ")]
       if (webAssembly(capabilities) === undefined) {
