@@ -15,7 +15,8 @@ export interface Plan {
   readonly together: { readonly rounds: Rounds; readonly sessions: number; readonly each: number }
   readonly interrupts: Rounds
   readonly tables: { readonly rounds: Rounds; readonly rows: number }
-  readonly memory: { readonly some: number; readonly many: number; readonly embedded: number }
+  /** Sessions that are kept: of each peer, of ours twice, and of the embedded ones. */
+  readonly memory: { readonly peers: number; readonly some: number; readonly many: number; readonly embedded: number }
 }
 
 /** The plans of the sizes. */
@@ -28,7 +29,7 @@ export const plans: { readonly [Key in Size]: Plan } = {
     together: { rounds: { warming: 1, counted: 9 }, sessions: 20, each: 20 },
     interrupts: { warming: 1, counted: 11 },
     tables: { rounds: { warming: 0, counted: 5 }, rows: 1_000_000 },
-    memory: { some: 20, many: 100, embedded: 5 }
+    memory: { peers: 20, some: 20, many: 100, embedded: 5 }
   },
   quick: {
     starts: { warming: 0, counted: 5 },
@@ -38,7 +39,7 @@ export const plans: { readonly [Key in Size]: Plan } = {
     together: { rounds: { warming: 0, counted: 3 }, sessions: 20, each: 10 },
     interrupts: { warming: 0, counted: 5 },
     tables: { rounds: { warming: 0, counted: 1 }, rows: 1_000_000 },
-    memory: { some: 20, many: 100, embedded: 2 }
+    memory: { peers: 5, some: 20, many: 100, embedded: 2 }
   },
   smoke: {
     starts: { warming: 0, counted: 1 },
@@ -48,6 +49,6 @@ export const plans: { readonly [Key in Size]: Plan } = {
     together: { rounds: { warming: 0, counted: 1 }, sessions: 2, each: 2 },
     interrupts: { warming: 0, counted: 1 },
     tables: { rounds: { warming: 0, counted: 1 }, rows: 1_000 },
-    memory: { some: 1, many: 2, embedded: 1 }
+    memory: { peers: 1, some: 1, many: 2, embedded: 1 }
   }
 }

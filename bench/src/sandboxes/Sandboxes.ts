@@ -63,7 +63,6 @@ const starts = Effect.fnUntraced(function* (hosts: Hosts, plan: Plan) {
     peers?.cpython,
     peers?.cpythonReady,
     peers?.ipykernel,
-    peers?.ipykernelReady,
     linux?.sessions,
     linux?.pooled,
     embedded.sessions
@@ -254,8 +253,8 @@ const memory = Effect.fnUntraced(function* (
 ) {
   yield* Progress.say("  memory")
   const kept: Array<Kept> = []
-  for (const host of [peers?.cpython, peers?.cpythonReady, peers?.ipykernel, peers?.ipykernelReady]) {
-    if (host !== undefined) kept.push(yield* keeping(host, some))
+  for (const host of [peers?.cpython, peers?.cpythonReady, peers?.ipykernel]) {
+    if (host !== undefined) kept.push(yield* keeping(host, plan.peers))
   }
   if (linux !== undefined) kept.push(yield* keeping(linux.sessions, some), yield* keeping(linux.sessions, many))
   kept.push(yield* keeping(embedded.sessions, plan.embedded))
