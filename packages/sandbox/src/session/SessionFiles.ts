@@ -3,12 +3,14 @@
  */
 import type { LibraryFile, SandboxEntry, SandboxSession } from "@castellan/core/sandcastle/SandboxRuntime"
 import { library } from "@castellan/core/sandcastle/SandboxPath"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as CommandFrame from "../protocol/CommandFrame.ts"
 import { maximumLine } from "../protocol/Command.ts"
 import { editsOf, isHeld } from "./LibraryEdits.ts"
 import { joined } from "./Joined.ts"
 import { harmlessName } from "./OutputText.ts"
+import { failure } from "./SessionFailure.ts"
 import type { SessionLink } from "./SessionLink.ts"
 import { SessionLimits } from "./SessionLimits.ts"
 
@@ -52,6 +54,16 @@ const listed = (folder: string, entries: ReadonlyArray<{ path: string; kind: str
 /** The files of a session. */
 export const make: (link: SessionLink) => Effect.Effect<SessionFiles> = Effect.fnUntraced(function* (link) {
   const limits = yield* SessionLimits
+
+  // Each file of a library may take its time; all of them together may not take that often.
+  const comparison = Duration.times(limits.command, 2)
+  const withinItsTime = Effect.timeoutOrElse({
+    duration: comparison,
+    orElse: () =>
+      Effect.fail(
+        failure("exhausted", `to look for edits of the library took longer than ${Duration.format(comparison)}`)
+      )
+  })
 
   const put = (path: string, content: Uint8Array) =>
     Effect.asVoid(link.ask({ op: "put", path, bytes: content.length }, content))
@@ -97,6 +109,6 @@ export const make: (link: SessionLink) => Effect.Effect<SessionFiles> = Effect.f
           )
         )
       return yield* editsOf(base, entries, limits, read)
-    })
+    }, withinItsTime)
   }
 })

@@ -12,7 +12,7 @@ export interface SessionLimits {
   readonly grace: Duration.Duration
   /** Time that a supervisor has to do what takes no time: to kill, to start an interpreter. Then it is replaced. */
   readonly patience: Duration.Duration
-  /** Time that a file, a listing or a dataframe may take. */
+  /** Time that a file, a listing or a dataframe may take; to compare a library may take twice as long. */
   readonly command: Duration.Duration
   /** Bytes of standard output and standard error of one execution that are passed on; the rest is counted.
    * As many letters of exceptions are, and the first one in any case. */

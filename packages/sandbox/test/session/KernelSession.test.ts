@@ -522,6 +522,40 @@ describe("a command that is not answered", () => {
     })
   )
 
+  it.effect("is not waited for again and again: a library whose every file is slow is given up", () =>
+    Effect.gen(function* () {
+      const waiting: Array<() => void> = []
+      const session = yield* open((command, supervisor) => {
+        if (command.op === "tree") {
+          const entries = Array.from({ length: 500 }, (_, index) => ({
+            path: `${index}.md`,
+            kind: "file",
+            size: 1,
+            digest: "0".repeat(64)
+          }))
+          supervisor.answer(command, "entries", { entries })
+          supervisor.answer(command, "done")
+        }
+        if (command.op === "get") {
+          waiting.push(() => {
+            supervisor.answer(command, "data", { bytes: 1 }, "x")
+            supervisor.answer(command, "done")
+          })
+        }
+      })
+      const fiber = yield* Effect.forkChild(Effect.flip(session.diff([])), { startImmediately: true })
+      while (fiber.pollUnsafe() === undefined) {
+        // The clock stands still until all of the next files were asked for.
+        for (let turn = 0; turn < 1000; turn += 1) yield* Effect.yieldNow
+        yield* TestClock.adjust("50 seconds")
+        for (const answer of waiting.splice(0)) answer()
+      }
+      const error = yield* Fiber.join(fiber)
+      assert.strictEqual(error.reason, "exhausted")
+      assert.include(error.message, "edits of the library")
+    })
+  )
+
   it.effect("whose answer is larger than is taken fails, and the session goes on", () =>
     Effect.gen(function* () {
       const piece = Buffer.alloc(1024)
