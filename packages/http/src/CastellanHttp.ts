@@ -171,8 +171,12 @@ const routes = (options: CastellanHttpOptions) =>
         SessionHandlers.layer,
         UsageHandlers.layer
       ]),
-      Layer.provide([BearerAuthentication.layer, ConnectSecurity.layer, SchemaRefusals.layer]),
-      Layer.provide(Admission.layer)
+      Layer.provide(
+        Layer.mergeAll(BearerAuthentication.layer, ConnectSecurity.layer, SchemaRefusals.layer).pipe(
+          Layer.provide(Admission.layer),
+          Layer.provide(OperationServices.layer)
+        )
+      )
     ),
     ReferencePage.layer(options)
   )

@@ -10,6 +10,7 @@ import { Accesses } from "@castellan/core/access/Accesses"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** A request about one object: its id is a text, or a connector's number. */
 interface About {
@@ -43,5 +44,5 @@ export const layer = HttpApiBuilder.group(
       getApp: read("app"),
       replaceApp: replace("app")
     })
-  })
+  }, OperationServices.given)
 )

@@ -10,6 +10,7 @@ import { Agents } from "@castellan/core/agent/Agents"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** The operations of agents. */
 export const layer = HttpApiBuilder.group(
@@ -81,5 +82,5 @@ export const layer = HttpApiBuilder.group(
         declared("PermissionDenied", "NotFound")
       )
     })
-  })
+  }, OperationServices.given)
 )

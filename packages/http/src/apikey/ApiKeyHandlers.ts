@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { PageTokens } from "../page/PageTokens.ts"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** The operations of API keys. */
 export const layer = HttpApiBuilder.group(
@@ -53,5 +54,5 @@ export const layer = HttpApiBuilder.group(
         declared("InvalidRequest", "Unauthenticated", "PermissionDenied", "NotFound")
       )
     })
-  })
+  }, OperationServices.given)
 )

@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { AssetSignature } from "../asset/AssetSignature.ts"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** The operations of apps. */
 export const layer = HttpApiBuilder.group(
@@ -70,5 +71,5 @@ export const layer = HttpApiBuilder.group(
         declared("PermissionDenied", "NotFound", "Conflict")
       )
     })
-  })
+  }, OperationServices.given)
 )

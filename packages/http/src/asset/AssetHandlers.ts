@@ -16,6 +16,7 @@ import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import { AssetSignature } from "./AssetSignature.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /**
  * Formats that a browser shows; the others it offers to save. A page is saved: shown at this address, it would pass for
@@ -59,5 +60,5 @@ export const layer = HttpApiBuilder.group(
           : HttpServerResponse.uint8Array(content.value, options)
       })
     )
-  })
+  }, OperationServices.given)
 )

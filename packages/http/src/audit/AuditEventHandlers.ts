@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { PageTokens } from "../page/PageTokens.ts"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** The operations of the audit log. */
 export const layer = HttpApiBuilder.group(
@@ -25,5 +26,5 @@ export const layer = HttpApiBuilder.group(
         return ofAuditEvents(yield* events.list(toAuditQuery(query, after)), tokens.seal)
       }, declared("PermissionDenied"))
     })
-  })
+  }, OperationServices.given)
 )

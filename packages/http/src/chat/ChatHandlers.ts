@@ -24,6 +24,7 @@ import { declared } from "../request/DeclaredFailures.ts"
 import { positionAfter } from "../stream/EventFrame.ts"
 import { RunBroadcast } from "../stream/RunBroadcast.ts"
 import * as StreamResponse from "../stream/StreamResponse.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** A body as it was decoded: JSON, or the parts of a form. */
 type AskPayload = AskRequest.AskRequest | Stream.Stream<Multipart.Part, Multipart.MultipartError>
@@ -149,5 +150,5 @@ export const layer = HttpApiBuilder.group(
         declared("PermissionDenied", "NotFound")
       )
     })
-  })
+  }, OperationServices.given)
 )

@@ -17,6 +17,7 @@ import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as Redacted from "effect/Redacted"
 import { declared } from "../request/DeclaredFailures.ts"
 import { Api } from "@castellan/api/Api"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** The secret of a request; it is written nowhere as it is. */
 const secretOf = (request: { readonly secret?: string }) =>
@@ -103,5 +104,5 @@ export const layer = HttpApiBuilder.group(
         declared("InvalidRequest", "PermissionDenied", "NotFound", "Conflict")
       )
     })
-  })
+  }, OperationServices.given)
 )

@@ -9,6 +9,7 @@ import { FolderPolicies } from "@castellan/core/folderpolicy/FolderPolicies"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** The operations of folder policies. */
 export const layer = HttpApiBuilder.group(
@@ -35,5 +36,5 @@ export const layer = HttpApiBuilder.group(
         declared("InvalidRequest", "PermissionDenied", "NotFound", "Conflict")
       )
     })
-  })
+  }, OperationServices.given)
 )

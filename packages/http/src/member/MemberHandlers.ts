@@ -12,6 +12,7 @@ import type { RoleId } from "@castellan/core/role/Role"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** A role that was assigned or taken, as the wire shows it. */
 const ofAssignment = (memberId: MemberId, roleId: RoleId) => ({ member_id: memberId, role_id: roleId, success: true })
@@ -72,5 +73,5 @@ export const layer = HttpApiBuilder.group(
         declared("PermissionDenied", "NotFound", "Conflict")
       )
     })
-  })
+  }, OperationServices.given)
 )

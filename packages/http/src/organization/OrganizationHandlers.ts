@@ -9,6 +9,7 @@ import { Organizations } from "@castellan/core/organization/Organizations"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** The operations of the organization. */
 export const layer = HttpApiBuilder.group(
@@ -27,5 +28,5 @@ export const layer = HttpApiBuilder.group(
         declared("InvalidRequest", "PermissionDenied")
       )
     })
-  })
+  }, OperationServices.given)
 )

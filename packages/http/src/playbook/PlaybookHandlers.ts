@@ -15,6 +15,7 @@ import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as AnswerTime from "../answer/AnswerTime.ts"
 import { AssetSignature } from "../asset/AssetSignature.ts"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** The operations of playbooks. */
 export const layer = HttpApiBuilder.group(
@@ -97,5 +98,5 @@ export const layer = HttpApiBuilder.group(
         declared("PermissionDenied", "NotFound")
       )
     })
-  })
+  }, OperationServices.given)
 )

@@ -1,6 +1,6 @@
 /**
  * What the operations are made of. Whatever is there when an operation is made is copied for each of its requests, so
- * they are made among these alone.
+ * these are handed to its making in one piece, and stay out of what is copied.
  */
 import { Accesses } from "@castellan/core/access/Accesses"
 import { Authentication } from "@castellan/core/access/Authentication"
@@ -28,9 +28,11 @@ import { Sessions } from "@castellan/core/session/Sessions"
 import { Budgets } from "@castellan/core/usage/Budgets"
 import { Usage } from "@castellan/core/usage/Usage"
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Etag from "effect/http/Etag"
 import * as HttpPlatform from "effect/http/HttpPlatform"
+import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Scope from "effect/Scope"
 import { AssetSignature } from "../asset/AssetSignature.ts"
@@ -72,7 +74,6 @@ export type OperationServices =
   | RunLog
   | Sandcastles
   | ScimGroupMappings
-  | Scope.Scope
   | Sessions
   | Usage
 
@@ -108,11 +109,30 @@ const pick = Context.pick(
   RunLog,
   Sandcastles,
   ScimGroupMappings,
-  Scope.Scope,
   Sessions,
   Usage
 )
 
-/** A context with these and the surroundings of requests, and nothing else of the library. */
-export const only = (context: Context.Context<OperationServices>): Context.Context<OperationServices> =>
-  Context.merge(Surroundings.of(context), pick(context))
+/** The services, for whatever makes operations of them. */
+export class Given extends Context.Service<Given, Context.Context<OperationServices>>()(
+  "@castellan/http/request/OperationServices/Given"
+) {}
+
+/** Makes operations of the services, so that none of their requests is given these once more. */
+export const given = <A, E, R>(
+  making: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, Exclude<R, OperationServices> | Given> =>
+  Effect.flatMap(Given, (services) => Effect.provideContext(making, services))
+
+/** What the operations' requests are carried out with, as the platform has it. */
+const platform = Context.pick(Etag.Generator, FileSystem.FileSystem, HttpPlatform.HttpPlatform, Path.Path, Scope.Scope)
+
+/** What operations are made among. */
+type Made = Etag.Generator | FileSystem.FileSystem | Given | HttpPlatform.HttpPlatform | Path.Path | Scope.Scope
+
+/** A context with the surroundings of requests, the platform and what `given` takes, and nothing else of the library. */
+export const only = (context: Context.Context<OperationServices | Scope.Scope>): Context.Context<Made> =>
+  Context.add(Context.merge(Surroundings.of(context), platform(context)), Given, pick(context))
+
+/** The services as a layer, for what stands between requests and operations. */
+export const layer: Layer.Layer<OperationServices, never, Given> = Layer.effectContext(Given)

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as RememberedAnswer from "../answer/RememberedAnswer.ts"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** The answer with a role. */
 const answerOf = RememberedAnswer.make(RoleWire, ofRole)
@@ -62,5 +63,5 @@ export const layer = HttpApiBuilder.group(
         declared("PermissionDenied", "NotFound")
       )
     })
-  })
+  }, OperationServices.given)
 )

@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as Layer from "effect/Layer"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 const webhook = HttpApiBuilder.group(
   Api,
@@ -28,26 +29,28 @@ const webhook = HttpApiBuilder.group(
         declared("InvalidRequest", "PermissionDenied", "NotFound", "Conflict", "RateLimitExceeded", "TimedOut")
       )
     )
-  })
+  }, OperationServices.given)
 )
 
 /** The operations of the surface, which are the same at either path. */
-const operations = Effect.gen(function* () {
-  const apps = yield* Apps
-  const mappings = yield* ScimGroupMappings
-  return {
-    getApp: Effect.fnUntraced(
-      function* ({ payload }: { readonly payload: GetAppRequest }) {
-        return ofRpcApp(yield* apps.get(payload.appId))
-      },
-      declared("PermissionDenied", "NotFound", "RateLimitExceeded", "TimedOut")
-    ),
-    migrateScimGroupMappings: () =>
-      Effect.map(mappings.migrateAll, (count) => ({ migratedMappingCount: count })).pipe(
-        declared("PermissionDenied", "Conflict", "RateLimitExceeded", "TimedOut")
-      )
-  }
-})
+const operations = OperationServices.given(
+  Effect.gen(function* () {
+    const apps = yield* Apps
+    const mappings = yield* ScimGroupMappings
+    return {
+      getApp: Effect.fnUntraced(
+        function* ({ payload }: { readonly payload: GetAppRequest }) {
+          return ofRpcApp(yield* apps.get(payload.appId))
+        },
+        declared("PermissionDenied", "NotFound", "RateLimitExceeded", "TimedOut")
+      ),
+      migrateScimGroupMappings: () =>
+        Effect.map(mappings.migrateAll, (count) => ({ migratedMappingCount: count })).pipe(
+          declared("PermissionDenied", "Conflict", "RateLimitExceeded", "TimedOut")
+        )
+    }
+  })
+)
 
 const rpc = HttpApiBuilder.group(Api, "rpc", (handlers) => Effect.map(operations, (all) => handlers.handleAll(all)))
 

@@ -21,6 +21,7 @@ import { PageTokens } from "../page/PageTokens.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { declared } from "../request/DeclaredFailures.ts"
 import * as DownloadResponse from "./DownloadResponse.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 const inTime = AnswerTime.within("the execution did not end in time; it was interrupted")
 
@@ -162,5 +163,5 @@ export const layer = HttpApiBuilder.group(
         declared("InvalidRequest", "PermissionDenied", "NotFound", "Conflict")
       )
     })
-  })
+  }, OperationServices.given)
 )

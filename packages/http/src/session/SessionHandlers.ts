@@ -9,6 +9,7 @@ import { Sessions } from "@castellan/core/session/Sessions"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** The operations of sessions. */
 export const layer = HttpApiBuilder.group(
@@ -19,5 +20,5 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       mint: () => Effect.map(sessions.mint, ofMintedSession).pipe(declared("Unauthenticated", "PermissionDenied"))
     })
-  })
+  }, OperationServices.given)
 )

@@ -6,6 +6,7 @@ import { NotReady } from "@castellan/api/system/SystemGroup"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Readiness } from "./Readiness.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** The operations of the system. */
 export const layer = HttpApiBuilder.group(
@@ -20,5 +21,5 @@ export const layer = HttpApiBuilder.group(
         return { status: "ready" as const }
       })
     })
-  })
+  }, OperationServices.given)
 )

@@ -11,6 +11,7 @@ import { Usage } from "@castellan/core/usage/Usage"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { declared } from "../request/DeclaredFailures.ts"
+import * as OperationServices from "../request/OperationServices.ts"
 
 /** The operations of usage and of budgets. */
 export const layer = HttpApiBuilder.group(
@@ -34,5 +35,5 @@ export const layer = HttpApiBuilder.group(
         declared("InvalidRequest", "PermissionDenied")
       )
     })
-  })
+  }, OperationServices.given)
 )
