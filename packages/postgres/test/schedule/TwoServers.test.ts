@@ -155,18 +155,20 @@ for (const one of TestDatabase.servers()) {
             assert.strictEqual(sent.length, 4, "one delivery for a mailbox of a run")
           }
 
-          const rounds = yield* both(
-            Effect.flatMap(DateTime.now, (at) => Deliveries.Deliveries.use((deliveries) => deliveries.deliverDue(at)))
-          )
+          // A delivery that lost its race too often waits for a later round, as it would by the clock.
+          let delivered = 0
+          for (let turn = 0; turn < 10 && delivered < 4 * count; turn += 1) {
+            const rounds = yield* both(
+              Effect.flatMap(DateTime.now, (at) => Deliveries.Deliveries.use((deliveries) => deliveries.deliverDue(at)))
+            )
+            delivered += rounds.reduce((sum, round) => sum + round.delivered, 0)
+          }
           const attempts = yield* Effect.provideContext(
             ScriptedDelivery.ScriptedDelivery.use((services) => services.attempts),
             delivery
           )
           assert.strictEqual(attempts.length, 4 * count)
-          assert.deepStrictEqual(
-            rounds.reduce((sum, round) => sum + round.delivered, 0),
-            4 * count
-          )
+          assert.strictEqual(delivered, 4 * count)
         }).pipe(Effect.scoped),
       180_000
     )
