@@ -57,9 +57,6 @@ export * as PythonBundle from "./remote/PythonBundle.ts"
 /** Calls to a provider of remote sandboxes: each with a deadline of its own, whatever the provider's client keeps, and with failures that say what can be done about them. */
 export * as RemoteProvider from "./remote/RemoteProvider.ts"
 
-/** Cells of a table as the buffers of Arrow columns. */
-export * as ArrowCells from "./session/ArrowCells.ts"
-
 /** Tables as Arrow IPC streams, the form in which they enter a session and leave it. */
 export * as ArrowStream from "./session/ArrowStream.ts"
 

@@ -9,7 +9,7 @@
  */
 import type { ResultTable } from "@castellan/core/connector/ResultTable"
 import { Column, tableFromColumns, tableToIPC } from "@uwdata/flechette"
-import { batch } from "./ArrowCells.ts"
+import { batch } from "./internal/ArrowCells.ts"
 
 /** The names of a table's columns, each only once: a second `n` is `n_1`. */
 const distinct = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
