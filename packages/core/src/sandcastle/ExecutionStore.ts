@@ -18,6 +18,11 @@ export class ExecutionStore extends Context.Service<
   {
     /** Inserts the execution, or replaces the one of the same id. */
     readonly save: (execution: Execution) => Effect.Effect<void>
+    /**
+     * Keeps the end of an execution that was kept without one. False, and nothing is changed, where it has its end, or
+     * is not there: of all servers that end it, the first one does, and whoever has seen its end never sees another.
+     */
+    readonly end: (execution: Execution) => Effect.Effect<boolean>
     readonly get: (organizationId: OrganizationId, id: ExecutionId) => Effect.Effect<Option.Option<Execution>>
     /** The executions of a sandcastle, newest first. */
     readonly list: (
@@ -42,6 +47,13 @@ export const layerMemory: Layer.Layer<ExecutionStore> = Layer.effect(
     const table = yield* MemoryTable.make<ExecutionId, Execution>()
     return ExecutionStore.of({
       save: (execution) => table.set(execution.id, execution),
+      end: (execution) =>
+        table.modify((rows) => {
+          const kept = rows.get(execution.id)
+          return kept?.organizationId === execution.organizationId && kept.status._tag === "Running"
+            ? [true, [[execution.id, execution]]]
+            : [false, []]
+        }),
       get: (organizationId, id) =>
         Effect.map(
           table.get(id),

@@ -96,16 +96,27 @@ export const make = Effect.gen(function* () {
     ExecutionId.make(id)
   )
 
-  /** Keeps the end of an execution; whoever asked for it may have left. */
+  /**
+   * Keeps the end of an execution; whoever asked for it may have left. The first end stays: where this server was taken
+   * for gone and another has ended what it ran, whoever has read that never reads otherwise. The caller is answered what
+   * came of it all the same.
+   */
   const keepEnd = Effect.fnUntraced(function* (principal: Principal, execution: Execution, ending: Ending) {
     const now = yield* DateTime.now
-    yield* useCase
-      .run({ action: "execute", target: { type: "execution", id: execution.id } }, () => {
-        // An execution that has its end keeps it.
-        const ended = Result.getOrElse(end(execution, ending.event, now, ending.output), () => execution)
-        return Effect.as(store.save(ended), { answer: undefined, entries: [] })
-      })
+    const isKept = yield* useCase
+      .run({ action: "execute", target: { type: "execution", id: execution.id } }, () =>
+        Result.match(end(execution, ending.event, now, ending.output), {
+          // An execution that has its end keeps it.
+          onFailure: () => Effect.succeed({ answer: true, entries: [] }),
+          onSuccess: (ended) => Effect.map(store.end(ended), (isKept) => ({ answer: isKept, entries: [] }))
+        })
+      )
       .pipe(Effect.provideService(CurrentPrincipal, principal))
+    if (!isKept) {
+      yield* Effect.logWarning(
+        `execution ${execution.id} ended (${ending.event._tag}) after another server had recorded an end of it, which stays`
+      )
+    }
   })
 
   /**

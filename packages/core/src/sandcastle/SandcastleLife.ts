@@ -18,7 +18,6 @@ import type { PositionPage } from "../page/Page.ts"
 import { ExecutionStore } from "./ExecutionStore.ts"
 import { SandboxError, type SandboxUsage } from "./SandboxRuntime.ts"
 import type { Sandcastle, SandcastleId } from "./Sandcastle.ts"
-import { SandcastleLimits } from "./SandcastleLimits.ts"
 import { SandcastleSessions } from "./SandcastleSessions.ts"
 import * as SandcastleStarting from "./SandcastleStarting.ts"
 import * as SandcastleSweep from "./SandcastleSweep.ts"
@@ -36,7 +35,6 @@ export interface SandcastleView {
 /** Sandcastles over the stores and the sessions. */
 export const make = Effect.gen(function* () {
   const executions = yield* ExecutionStore
-  const limits = yield* SandcastleLimits
   const open = yield* SandcastleSessions
   const sessions = yield* SessionUse.make
   const store = yield* SandcastleStore
@@ -115,12 +113,7 @@ export const make = Effect.gen(function* () {
 
     /** Stops the sandcastles that serve a chat which is no more. What ran in them stays listed. */
     releaseChat: Effect.fn("Sandcastles.releaseChat")(function* (organizationId: OrganizationId, chatId: ChatId) {
-      const running = yield* store.running(organizationId, limits.perOrganization)
-      yield* Effect.forEach(
-        running.filter((one) => one.chatId === chatId),
-        release,
-        { discard: true }
-      )
+      yield* Effect.forEach(yield* store.ofChat(organizationId, chatId), release, { discard: true })
     }),
 
     /** What ran in a sandcastle, newest first; also after it was stopped, until it is purged. */

@@ -100,7 +100,7 @@ export const make = Effect.gen(function* () {
     decided: (principal: Principal) => Effect.Effect<Opening, SessionUse.SandcastleFailure>,
     askedId?: SandcastleId
   ) {
-    const { before, chatId, files, id, mount, principal } = yield* prepare(decided, askedId)
+    const { before, chatId, files, id, mount, permit, principal } = yield* prepare(decided, askedId)
     yield* room.prepare(principal, id)
     const spec = {
       id,
@@ -118,6 +118,8 @@ export const make = Effect.gen(function* () {
             .run(
               { action: "create", target: SessionUse.target(id) },
               Effect.fnUntraced(function* () {
+                // The chat may be gone since: what serves it is stopped with it, but for what was not kept by then.
+                if (permit !== undefined) yield* permit(principal)
                 yield* room.require(principal, id)
                 const now = yield* DateTime.now
                 // A session that was taken up again holds what it was mounted with, and its edits are edits of that.

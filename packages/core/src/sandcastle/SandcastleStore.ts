@@ -8,6 +8,7 @@ import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { Principal } from "../access/Principal.ts"
+import type { ChatId } from "../chat/Chat.ts"
 import * as MemoryTable from "../memory/MemoryTable.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
 import * as Page from "../page/Page.ts"
@@ -43,6 +44,8 @@ export class SandcastleStore extends Context.Service<
     readonly idleSince: (moment: DateTime.Utc) => Effect.Effect<ReadonlyArray<Sandcastle>>
     /** Those of an organization that were not stopped, unused for longest first: `limit` at most. */
     readonly running: (organizationId: OrganizationId, limit: number) => Effect.Effect<ReadonlyArray<Sandcastle>>
+    /** Those that were not stopped and serve a chat, unused for longest first: all of them. */
+    readonly ofChat: (organizationId: OrganizationId, chatId: ChatId) => Effect.Effect<ReadonlyArray<Sandcastle>>
     /** A server is there: those of every organization that are its own, and not stopped, are held by it until a moment. */
     readonly renew: (serverId: ServerId, heldUntil: DateTime.Utc) => Effect.Effect<void>
     /** Whether a sandcastle is held by its server at a moment. */
@@ -75,7 +78,7 @@ const usedMillis = (sandcastle: Sandcastle): number => {
 }
 
 /** Those that were not stopped, unused for longest first; ties break by id. */
-const longestUnused = (found: ReadonlyArray<KeptSandcastle>, limit: number): ReadonlyArray<Sandcastle> =>
+const longestUnused = (found: ReadonlyArray<KeptSandcastle>, limit = Infinity): ReadonlyArray<Sandcastle> =>
   found
     .map(({ sandcastle }) => sandcastle)
     .filter((sandcastle) => lastUsedAt(sandcastle) !== undefined)
@@ -134,6 +137,11 @@ export const layerMemory: Layer.Layer<SandcastleStore> = Layer.effect(
         Effect.map(
           table.where(({ sandcastle }) => sandcastle.organizationId === organizationId),
           (found) => longestUnused(found, limit)
+        ),
+      ofChat: (organizationId, chatId) =>
+        Effect.map(
+          table.where(({ sandcastle }) => sandcastle.organizationId === organizationId && sandcastle.chatId === chatId),
+          (found) => longestUnused(found)
         ),
       renew: (serverId, heldUntil) =>
         table.modify((rows) => [

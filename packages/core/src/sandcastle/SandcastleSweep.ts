@@ -169,7 +169,7 @@ export const make = Effect.gen(function* () {
           })
           if (Option.isSome(execution)) {
             const ended = end(execution.value, event, now, execution.value.outputPreview)
-            if (Result.isSuccess(ended)) yield* executions.save(ended.success)
+            if (Result.isSuccess(ended)) yield* executions.end(ended.success)
           }
           return { answer: undefined, entries: [] }
         })

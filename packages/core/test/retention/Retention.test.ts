@@ -34,6 +34,7 @@ const counting = Effect.fnUntraced(function* (old: { executions: number; request
   const layer = Layer.mergeAll(
     Layer.succeed(ExecutionStore, {
       save: unused,
+      end: unused,
       get: unused,
       list: unused,
       unfinished: unused,

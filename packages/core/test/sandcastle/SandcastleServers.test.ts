@@ -1,8 +1,9 @@
 import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
 import { AuditStore } from "@castellan/core/audit/AuditStore"
+import { Chats } from "@castellan/core/chat/Chats"
 import * as ChatSandcastlesModule from "@castellan/core/sandcastle/ChatSandcastles"
 import { SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
-import { type Sandcastle, SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
+import { type Sandcastle, SandcastleId, SandcastleStatus } from "@castellan/core/sandcastle/Sandcastle"
 import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
 import * as SandcastlesModule from "@castellan/core/sandcastle/Sandcastles"
 import * as SandcastleSessions from "@castellan/core/sandcastle/SandcastleSessions"
@@ -10,10 +11,11 @@ import { SandcastleStore } from "@castellan/core/sandcastle/SandcastleStore"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
+import { sandcastle } from "@castellan/testing/fixture/SandcastleSample"
 import { says } from "@castellan/testing/scripted/ScriptedModel"
 import * as ScriptedSandboxModule from "@castellan/testing/scripted/ScriptedSandbox"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Context, DateTime, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 
 const { Sandcastles } = SandcastlesModule
@@ -88,9 +90,10 @@ describe("Sandcastles: servers that stop", () => {
       const { id } = yield* as(member)(there.sandcastles.start())
       yield* as(member)(there.sandcastles.execute(id, { code: "x = 1", source: "platform_api" }))
       const code = 'print("begun")\nwhile True: pass'
-      yield* Effect.forkChild(as(member)(there.sandcastles.execute(id, { code, source: "platform_api" })), {
-        startImmediately: true
-      })
+      const running = yield* Effect.forkChild(
+        as(member)(there.sandcastles.execute(id, { code, source: "platform_api" })),
+        { startImmediately: true }
+      )
       yield* there.sandbox.stuck(1)
       for (const minute of [1, 2]) {
         yield* TestClock.adjust("1 minute")
@@ -111,10 +114,8 @@ describe("Sandcastles: servers that stop", () => {
       assert.deepStrictEqual(yield* endings, ["Running", "Completed"])
       yield* TestClock.adjust("1 minute")
       yield* here.sweep
-      assert.deepStrictEqual(yield* endings, [
-        "the server that ran it, or its session, ended before it did",
-        "Completed"
-      ])
+      const ended = ["the server that ran it, or its session, ended before it did", "Completed"]
+      assert.deepStrictEqual(yield* endings, ended)
       const { items } = yield* AuditStore.use((store) =>
         store.list(tenant.organizationId, { limit: 10, action: "stop" })
       )
@@ -127,9 +128,11 @@ describe("Sandcastles: servers that stop", () => {
           ]
         ]
       )
-      // It wakes up after all: its session is closed.
+      // It wakes up after all: its session is closed, and the end that others have read stays what it was.
       yield* there.sandcastles.sweep
       assert.deepStrictEqual(yield* there.sandbox.open, [])
+      yield* Fiber.await(running)
+      assert.deepStrictEqual(yield* endings, ended)
     }).pipe(Effect.provide(deployment))
   )
 
@@ -315,6 +318,46 @@ describe("Sandcastles: how many run at once", () => {
       assert.strictEqual((yield* openHere).length, 2)
     }).pipe(Effect.provide(bounded({ perServer: 2 })))
   )
+
+  it.effect("a chat that is deleted takes its sandcastle with it, also where more run than may", () =>
+    Effect.gen(function* () {
+      const { member } = yield* someone
+      const run = yield* Conversation.ask(member, "How many?")
+      yield* Conversation.events(run)
+      const { sandcastleId } = yield* ChatSandcastles.use((chats) =>
+        Effect.flatMap(chats.of(run), (sandcastle) => sandcastle.execute("x = 1"))
+      )
+      // Of before the bound was made lower, and unused for longer.
+      const startedAt = DateTime.makeUnsafe("1969-12-31T23:59:00.000Z")
+      const status = SandcastleStatus.cases.Running.make({ startedAt, lastUsedAt: startedAt })
+      for (const one of yield* Effect.forEach([1, 2, 3, 4], () => sandcastle(member, { status }))) {
+        yield* SandcastleStore.use((store) => store.save(one))
+      }
+      yield* as(member)(Chats.use((chats) => chats.delete(run.chatId)))
+      assert.strictEqual(yield* as(member)(statusOf(sandcastleId)), "asked")
+      assert.deepStrictEqual(yield* openHere, [])
+      const running = yield* SandcastleStore.use((store) => store.running(member.organizationId, 10))
+      assert.strictEqual(running.length, 4)
+    }).pipe(Effect.provide(bounded({ perOrganization: 3 })))
+  )
+
+  it.effect("a chat that is deleted while a sandcastle is started for it leaves none", () => {
+    const [opening, mayOpen] = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
+    const opensAfter = Effect.andThen(Deferred.succeed(opening, undefined), Deferred.await(mayOpen))
+    return Effect.gen(function* () {
+      const here = yield* Sandcastles
+      const { member } = yield* someone
+      const run = yield* Conversation.ask(member, "How many?")
+      yield* Conversation.events(run)
+      const starting = yield* Effect.forkChild(refused(as(member)(here.start({ chatId: run.chatId }))))
+      yield* Deferred.await(opening)
+      yield* as(member)(Chats.use((chats) => chats.delete(run.chatId)))
+      yield* Deferred.succeed(mayOpen, undefined)
+      assert.strictEqual(yield* Fiber.join(starting), "not_found: chat not found")
+      assert.deepStrictEqual(yield* openHere, [])
+      assert.deepStrictEqual((yield* as(member)(here.list({ status: "all", limit: 10 }))).items, [])
+    }).pipe(Effect.provide(Deployment.layer({ script, opensAfter })))
+  })
 
   for (const bound of ["perOrganization", "perServer"] as const) {
     it.effect(`where there is no room (${bound}), a chat's that is idle makes some, and starts again by itself`, () =>

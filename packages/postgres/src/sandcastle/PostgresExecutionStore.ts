@@ -6,6 +6,7 @@ import { ExecutionStore } from "@castellan/core/sandcastle/ExecutionStore"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { SqlClient } from "effect/sql/SqlClient"
 import * as Document from "../database/Document.ts"
 import * as Keyset from "../database/Keyset.ts"
@@ -30,6 +31,16 @@ export const layer: Layer.Layer<ExecutionStore, never, SqlClient> = Layer.effect
           ON CONFLICT (organization_id, id) DO UPDATE SET is_running = excluded.is_running,
             document = excluded.document
         `),
+      end: (execution) =>
+        Effect.map(
+          Query.row(sql`
+            UPDATE castellan.executions SET is_running = ${execution.status._tag === "Running"},
+              document = ${document.encode(execution)}
+            WHERE ${within(sql, execution.organizationId)} AND id = ${execution.id} AND is_running
+            RETURNING true AS ended
+          `),
+          Option.isSome
+        ),
       get: (organizationId, id) =>
         Query.first(
           document,

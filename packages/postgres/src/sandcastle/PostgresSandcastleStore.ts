@@ -100,6 +100,19 @@ export const layer: Layer.Layer<SandcastleStore, never, SqlClient> = Layer.effec
             WHERE ${within(sql, organizationId)} AND last_used_at IS NOT NULL
             ORDER BY last_used_at, id LIMIT ${limit}`
         ),
+      // An organization runs few at once: the text of those tells which may serve the chat, and reading them, which do.
+      ofChat: (organizationId, chatId) =>
+        Effect.map(
+          Query.all(
+            document,
+            sql`
+              SELECT document FROM castellan.sandcastles
+              WHERE ${within(sql, organizationId)} AND last_used_at IS NOT NULL
+                AND position(${`"${chatId}"`} IN document::text) > 0
+              ORDER BY last_used_at, id`
+          ),
+          (found) => found.filter((sandcastle) => sandcastle.chatId === chatId)
+        ),
       renew: (serverId, heldUntil) =>
         Query.run(sql`
           UPDATE castellan.sandcastles SET held_until = ${DateTime.toDateUtc(heldUntil)}

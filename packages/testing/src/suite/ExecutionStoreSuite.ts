@@ -51,6 +51,37 @@ export const suite = <E>(name: string, layer: Layer.Layer<ExecutionStore, E>): v
       })
     )
 
+    it.effect("keeps the first end of an execution, of whoever ends it at once, and no other", () =>
+      Effect.gen(function* () {
+        const store = yield* ExecutionStore
+        const castle = yield* newSandcastle
+        const begun = yield* SandcastleSample.execution(castle)
+        const ended = (status: Execution["status"], outputPreview = "") =>
+          new Execution({ ...begun, status, outputPreview })
+        const recorded = Effect.map(store.get(castle.organizationId, begun.id), Option.getOrUndefined)
+        assert.isFalse(yield* store.end(ended(Completed.make({ endedAt }))), "it is not there")
+        assertSame(yield* recorded, undefined)
+        yield* kept(begun)
+        const elsewhere = (yield* newSandcastle).organizationId
+        const foreign = new Execution({ ...ended(Completed.make({ endedAt })), organizationId: elsewhere })
+        assert.isFalse(yield* store.end(foreign), "it is another organization's")
+        assertSame(yield* recorded, begun)
+        const ends = Array.from({ length: 8 }, (_, index) =>
+          index % 2 === 0
+            ? ended(Completed.make({ endedAt }), `${index}`)
+            : ended(Failed.make({ endedAt, error: `${index}` }))
+        )
+        const won = yield* Effect.forEach(ends, (one) => store.end(one), { concurrency: "unbounded" })
+        const winners = ends.filter((_, index) => won[index] === true)
+        assert.strictEqual(winners.length, 1)
+        assertSame(yield* recorded, winners[0])
+        assert.isFalse(yield* store.end(ended(Interrupted.make({ endedAt }))))
+        assertSame(yield* recorded, winners[0])
+        const running = yield* store.unfinished(at("2200-01-01T00:00:00.000Z"), 100_000)
+        assert.isFalse(running.some(({ id }) => id === begun.id))
+      })
+    )
+
     it.effect("lists those of one sandcastle of one organization, newest first, page by page", () =>
       Effect.gen(function* () {
         const store = yield* ExecutionStore

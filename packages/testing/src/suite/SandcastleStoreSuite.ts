@@ -164,6 +164,36 @@ export const suite = <E>(name: string, layer: Layer.Layer<SandcastleStore, E>): 
       })
     )
 
+    it.effect("tells which of those that run serve a chat, however many run beside them", () =>
+      Effect.gen(function* () {
+        const store = yield* SandcastleStore
+        const maker = yield* newMaker
+        const colleague = yield* Sample.principal(maker.organizationId)
+        const stranger = yield* newMaker
+        const [chatId, otherId] = [yield* Sample.chatId, yield* Sample.chatId]
+        // What says the chat's id elsewhere does not serve it.
+        const endUser = yield* Sample.principal(maker.organizationId, {
+          clientMetadata: { text: `{"chatId":"${chatId}"}`, attributes: { chatId } }
+        })
+        yield* Effect.forEach(Array.from({ length: 25 }), () =>
+          Effect.flatMap(sandcastle(maker, { status: Running.make(used(at("2030-05-05T09:00:00.000Z"))) }), kept)
+        )
+        const [late, early, unknown, gone, other, theirs, named] = yield* Effect.all([
+          sandcastle(maker, { chatId, status: Running.make(used(at("2030-05-05T13:00:00.000Z"))) }),
+          sandcastle(colleague, { chatId, status: Stale.make(used(at("2030-05-05T11:00:00.000Z"))) }),
+          sandcastle(endUser, { chatId, status: Unknown.make(used(noon)) }),
+          sandcastle(maker, { chatId, status: stopped }),
+          sandcastle(maker, { chatId: otherId }),
+          sandcastle(stranger, { chatId }),
+          sandcastle(endUser, { chatId: otherId })
+        ])
+        yield* Effect.forEach([late, early, unknown, gone, other, theirs, named], kept)
+        assertSame(yield* store.ofChat(maker.organizationId, chatId), [early, unknown, late])
+        assertSame(yield* store.ofChat(stranger.organizationId, chatId), [theirs])
+        assertSame(yield* store.ofChat(maker.organizationId, yield* Sample.chatId), [])
+      })
+    )
+
     it.effect("tells which were left by a server that is not there any more", () =>
       Effect.gen(function* () {
         const store = yield* SandcastleStore
