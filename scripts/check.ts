@@ -10,6 +10,7 @@ const effect = (project: string): void =>
 
 await main([
   { name: "types", run: () => command("tsc", ["-b"]) },
+  { name: "types of Python", run: () => command("pyright", ["--warnings"]) },
   { name: "lint, import rules, cycles", run: () => command("oxlint", ["--deny-warnings"]) },
   { name: "format", run: () => command("oxfmt", ["--check"]) },
   { name: "barrels and exports", run: () => command("node", ["scripts/barrels.ts", "--check"]) },

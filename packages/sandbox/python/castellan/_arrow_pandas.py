@@ -13,10 +13,13 @@ from typing import Any
 import numpy
 import pandas
 
-from . import _arrow_python, _arrow_read, _arrow_schema as schema
+from . import _arrow_python, _arrow_read, _kinds
+from . import _arrow_schema as schema
 from ._arrow_read import Chunk, Column
 from ._arrow_schema import Field, Type
 from ._arrow_write import Written
+
+_Array = numpy.ndarray | pandas.Categorical | pandas.arrays.IntegerArray
 
 _exact_digits = 15
 _exact_integer = 1 << 53
@@ -25,7 +28,7 @@ _exact_integer = 1 << 53
 # In
 
 
-def frame(columns: list[Column]) -> "pandas.DataFrame":
+def frame(columns: list[Column]) -> pandas.DataFrame:
     """The dataframe of a stream's columns."""
     rows = columns[0].length if columns else 0
     made = {position: _series(column) for position, column in enumerate(columns)}
@@ -34,7 +37,7 @@ def frame(columns: list[Column]) -> "pandas.DataFrame":
     return found
 
 
-def _series(column: Column) -> Any:
+def _series(column: Column) -> _Array | pandas.Series:
     parts = [_array(chunk) for chunk in column.chunks]
     if not parts:
         return _array(Chunk(column.field, 0, 0))
@@ -43,21 +46,25 @@ def _series(column: Column) -> Any:
     return pandas.concat([pandas.Series(part) for part in parts], ignore_index=True)
 
 
-def _missing(chunk: Chunk) -> Any:
+def _missing(chunk: Chunk) -> numpy.ndarray | None:
     """Which values are nulls; nothing where none is."""
     if chunk.nulls == 0 or len(chunk.validity) == 0:
         return None
-    bits = numpy.frombuffer(chunk.validity, dtype=numpy.uint8)
-    return numpy.unpackbits(bits, count=chunk.length, bitorder="little") == 0
+    return ~_flags(chunk.validity, chunk.length)
 
 
-def _numbers(chunk: Chunk, type: Type) -> Any:
+def _flags(bits: memoryview, count: int) -> numpy.ndarray:
+    """Bits, the lowest first, as a flag each."""
+    return numpy.unpackbits(numpy.frombuffer(bits, dtype=numpy.uint8), count=count, bitorder="little").astype(bool)
+
+
+def _numbers(chunk: Chunk, type: Type) -> numpy.ndarray:
     form = _arrow_read.number_format(type)
     # A copy: a dataframe is written to, and what it was read from is not kept for it.
     return numpy.frombuffer(chunk.data, dtype=f"<{form}", count=chunk.length).copy()
 
 
-def _array(chunk: Chunk) -> Any:
+def _array(chunk: Chunk) -> _Array | pandas.Series:
     told = chunk.field
     missing = _missing(chunk)
     if chunk.dictionary is not None and told.index is not None:
@@ -83,8 +90,7 @@ def _array(chunk: Chunk) -> Any:
             floats[missing] = numpy.nan
         return floats
     if kind == schema.BOOL:
-        bits = numpy.frombuffer(chunk.data, dtype=numpy.uint8)
-        flags = numpy.unpackbits(bits, count=chunk.length, bitorder="little").astype(bool)
+        flags = _flags(chunk.data, chunk.length)
         return flags if missing is None else _with_nulls(flags.astype(object), missing)
     if kind in (schema.UTF8, schema.LARGE_UTF8):
         return _with_nulls(_objects(_arrow_read.texts(chunk)), missing)
@@ -95,19 +101,19 @@ def _array(chunk: Chunk) -> Any:
     return _objects(_arrow_read.values(Column(told, [chunk])))
 
 
-def _objects(values: list[Any]) -> Any:
+def _objects(values: list[Any]) -> numpy.ndarray:
     found = numpy.empty(len(values), dtype=object)
     found[:] = values
     return found
 
 
-def _with_nulls(values: Any, missing: Any) -> Any:
+def _with_nulls(values: numpy.ndarray, missing: numpy.ndarray | None) -> numpy.ndarray:
     if missing is not None:
         values[missing] = None
     return values
 
 
-def _decimals(chunk: Chunk, missing: Any) -> Any:
+def _decimals(chunk: Chunk, missing: numpy.ndarray | None) -> numpy.ndarray:
     type = chunk.field.type
     if type.width == 128:
         halves = numpy.frombuffer(chunk.data, dtype="<i8", count=2 * chunk.length).reshape(-1, 2)
@@ -128,7 +134,7 @@ _day_nanoseconds = 86_400 * 10**9
 _limit = 2**63 - 2
 
 
-def _times(chunk: Chunk, missing: Any) -> Any:
+def _times(chunk: Chunk, missing: numpy.ndarray | None) -> numpy.ndarray | pandas.Series:
     type = chunk.field.type
     if type.kind == schema.DATE:
         form, each = ("<i8", 10**6) if type.unit == 1 else ("<i4", _day_nanoseconds)
@@ -151,7 +157,7 @@ def _times(chunk: Chunk, missing: Any) -> Any:
 # Out
 
 
-def columns(found: "pandas.DataFrame") -> list[Written]:
+def columns(found: pandas.DataFrame) -> list[Written]:
     """The columns of a dataframe, its index among them where that is more than a count of rows."""
     if not isinstance(found.index, pandas.RangeIndex):
         found = _with_index(found)
@@ -164,7 +170,7 @@ def columns(found: "pandas.DataFrame") -> list[Written]:
     return written
 
 
-def _with_index(found: Any) -> Any:
+def _with_index(found: pandas.DataFrame) -> pandas.DataFrame:
     names = [
         name if name is not None else ("index" if found.index.nlevels == 1 else f"level_{level}")
         for level, name in enumerate(found.index.names)
@@ -173,7 +179,7 @@ def _with_index(found: Any) -> Any:
 
 
 def _name(label: Any, taken: set[str]) -> str:
-    name = "_".join(str(part) for part in label) if isinstance(label, tuple) else str(label)
+    name = "_".join(str(part) for part in label) if _kinds.is_tuple(label) else str(label)
     free, number = name, 0
     while free in taken:
         number += 1
@@ -181,19 +187,19 @@ def _name(label: Any, taken: set[str]) -> str:
     return free
 
 
-def _validity(missing: Any) -> tuple[int, bytes]:
+def _validity(missing: numpy.ndarray) -> tuple[int, bytes]:
     nulls = int(missing.sum())
     return nulls, numpy.packbits(~missing, bitorder="little").tobytes() if nulls else b""
 
 
-def _written(name: str, type: Type, values: Any, missing: Any) -> Written:
+def _written(name: str, type: Type, values: numpy.ndarray, missing: numpy.ndarray) -> Written:
     nulls, validity = _validity(missing)
     # Memory without a byte cannot be seen as bytes.
     data = memoryview(numpy.ascontiguousarray(values)).cast("B") if len(missing) > 0 else b""
     return Written(Field(name, type), len(missing), nulls, validity, [data])
 
 
-def _column(name: str, series: Any, id: int) -> Written:
+def _column(name: str, series: pandas.Series, id: int) -> Written:
     kind = series.dtype
     missing = series.isna().to_numpy(dtype=bool)
     if isinstance(kind, pandas.CategoricalDtype):
@@ -201,7 +207,7 @@ def _column(name: str, series: Any, id: int) -> Written:
     if isinstance(kind, pandas.DatetimeTZDtype):
         naive = series.dt.tz_convert("UTC").dt.tz_localize(None)
         return _written(name, Type(schema.TIMESTAMP, unit=3, zone="UTC"), _nanoseconds(naive, missing), missing)
-    letter = getattr(kind, "kind", "O")
+    letter = kind.kind
     if letter == "b":
         flags = series.to_numpy(dtype=bool, na_value=False) if missing.any() else series.to_numpy(dtype=bool)
         nulls, validity = _validity(missing)
@@ -220,7 +226,7 @@ def _column(name: str, series: Any, id: int) -> Written:
     return _object(name, series, missing)
 
 
-def _nanoseconds(series: Any, missing: Any) -> Any:
+def _nanoseconds(series: pandas.Series, missing: numpy.ndarray) -> numpy.ndarray:
     ticks = series.to_numpy(dtype="datetime64[ns]").view(numpy.int64)
     if missing.any():
         ticks = ticks.copy()
@@ -228,7 +234,7 @@ def _nanoseconds(series: Any, missing: Any) -> Any:
     return ticks
 
 
-def _category(name: str, series: Any, missing: Any, id: int) -> Written:
+def _category(name: str, series: pandas.Series, missing: numpy.ndarray, id: int) -> Written:
     words = _arrow_python.typed(
         name,
         [_arrow_python.as_text(word) for word in series.cat.categories],
@@ -242,7 +248,7 @@ def _category(name: str, series: Any, missing: Any, id: int) -> Written:
     return written
 
 
-def _object(name: str, series: Any, missing: Any) -> Written:
+def _object(name: str, series: pandas.Series, missing: numpy.ndarray) -> Written:
     inferred = pandas.api.types.infer_dtype(series, skipna=True)
     values = series.to_numpy(dtype=object).tolist() if inferred != "timedelta" else series.astype(str).tolist()
     if inferred == "string":
@@ -260,7 +266,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, numpy.generic) else value
 
 
-def _texts(name: str, values: list[Any], missing: Any) -> Written:
+def _texts(name: str, values: list[Any], missing: numpy.ndarray) -> Written:
     nulls, validity = _validity(missing)
     if nulls:
         values = ["" if gone else value for value, gone in zip(values, missing.tolist())]

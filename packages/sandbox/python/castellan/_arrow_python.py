@@ -8,6 +8,7 @@ import struct
 from typing import Any
 
 from . import _arrow_schema as schema
+from . import _kinds
 from ._arrow_schema import Field, Type
 from ._arrow_write import Written, bits
 
@@ -33,7 +34,7 @@ def as_text(value: Any) -> str:
     """A value as text: lists and records as JSON, anything else as Python writes it."""
     if isinstance(value, str):
         return value
-    if isinstance(value, (list, tuple, dict)):
+    if _kinds.is_structure(value):
         try:
             return json.dumps(value, default=str, ensure_ascii=False)
         except (ValueError, RecursionError, TypeError):
@@ -50,13 +51,13 @@ def column(name: str, values: list[Any]) -> Written:
 
 def typed(name: str, values: list[Any], present: list[bool]) -> Written:
     """The column of a list, of which only some values are there."""
-    kinds = {type(value) for value, here in zip(values, present) if here}
+    kinds: set[type[Any]] = {type(value) for value, here in zip(values, present) if here}
     type_, buffers = _encode(kinds, values, present)
     nulls = present.count(False)
     return Written(Field(name, type_), len(values), nulls, bits(present) if nulls else b"", buffers)
 
 
-def _encode(kinds: set[type], values: list[Any], present: list[bool]) -> tuple[Type, list[Any]]:
+def _encode(kinds: set[type[Any]], values: list[Any], present: list[bool]) -> tuple[Type, list[Any]]:
     count = len(values)
     if kinds == {bool}:
         return Type(schema.BOOL), [bits([here and value for value, here in zip(values, present)])]

@@ -1,9 +1,10 @@
 """Reads an Arrow IPC stream: its columns as they lie in their buffers, without a copy, and as lists of values."""
 
+import dataclasses
 import datetime
 import decimal
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Callable
 
 from . import _arrow_schema as schema
@@ -25,7 +26,7 @@ class Chunk:
     validity: Buffer = _nothing
     offsets: Buffer = _nothing
     data: Buffer = _nothing
-    children: "list[Chunk]" = field(default_factory=list)
+    children: "list[Chunk]" = dataclasses.field(default_factory=list["Chunk"])
     dictionary: "list[Chunk] | None" = None
 
     def present(self) -> list[bool] | None:

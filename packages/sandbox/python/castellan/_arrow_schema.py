@@ -6,7 +6,6 @@ Source: https://arrow.apache.org/docs/format/Columnar.html; Schema.fbs and Messa
 import struct
 from dataclasses import dataclass, field
 
-
 from . import _flatbuffer as flatbuffer
 
 NULL, INT, FLOAT, BINARY, UTF8, BOOL, DECIMAL, DATE, TIME, TIMESTAMP = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
@@ -39,7 +38,7 @@ class Field:
 
     name: str
     type: Type
-    children: "list[Field]" = field(default_factory=list)
+    children: "list[Field]" = field(default_factory=list["Field"])
     dictionary: int | None = None
     """The id of the dictionary that the values are in."""
     index: Type | None = None

@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from . import _arrow_python, _dataframes, _display, _table
+from . import _arrow_python, _dataframes, _display, _kinds, _table
 
 MEDIA_TYPE = "application/vnd.vegalite.v5+json"
 
@@ -28,7 +28,7 @@ def chart(specification: Any, data: Any = None) -> None:
             "aggregate it first, for instance with castellan.sql"
         )
     mark = told.get("mark")
-    kind = mark.get("type") if isinstance(mark, dict) else mark
+    kind = mark.get("type") if _kinds.is_dictionary(mark) else mark
     title = told.get("title")
     about = " ".join(str(part) for part in ("Chart", kind, title) if isinstance(part, str))
     _display.show([(MEDIA_TYPE, content), ("text/plain", f"<{about}>".encode("utf-8", "replace"))])
@@ -37,9 +37,9 @@ def chart(specification: Any, data: Any = None) -> None:
 def _dictionary(specification: Any) -> dict[str, Any]:
     if isinstance(specification, str):
         specification = json.loads(specification)
-    elif not isinstance(specification, dict) and hasattr(specification, "to_dict"):
+    elif not _kinds.is_dictionary(specification) and hasattr(specification, "to_dict"):
         specification = specification.to_dict()
-    if not isinstance(specification, dict):
+    if not _kinds.is_dictionary(specification):
         raise TypeError("a chart is told by a dictionary of Vega-Lite, or its JSON")
     return specification
 
@@ -52,14 +52,14 @@ def _plain(value: Any) -> Any:
         return None
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
-    if isinstance(value, dict):
+    if _kinds.is_dictionary(value):
         return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
+    if _kinds.is_gathering(value):
         return [_plain(part) for part in value]
     if isinstance(value, _table.Table):
         return [_plain(row) for row in value]
     if _dataframes.is_dataframe(value):
-        frame = value if _display._is_counted(value) else value.reset_index()
+        frame = value if _dataframes.is_counted(value) else value.reset_index()
         return [_plain(row) for row in frame.to_dict(orient="records")]
     if isinstance(value, decimal.Decimal):
         return float(value) if value.is_finite() else None

@@ -40,6 +40,12 @@ def is_dataframe(value: Any) -> bool:
     return frame is not None and isinstance(value, frame)
 
 
+def is_counted(frame: Any) -> bool:
+    """Whether the index of a dataframe of pandas only counts its rows."""
+    ranged = getattr(sys.modules.get("pandas"), "RangeIndex", None)
+    return ranged is not None and isinstance(frame.index, ranged)
+
+
 def stream(frame: Any) -> Iterator[_arrow_write.Bytes]:
     """A dataframe as an Arrow IPC stream, in pieces of a size that one frame of the channel can have."""
     if isinstance(frame, _table.Table):

@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any
 
-from . import _cut, _dataframes, _host, _table, _text
+from . import _cut, _dataframes, _host, _kinds, _table, _text
 
 FORM = 4 * 1024 * 1024
 """Bytes of one form; a larger one is left out."""
@@ -72,14 +72,14 @@ def _bounded(found: Forms) -> Forms:
 def _offered(value: Any) -> Forms:
     """What a value's own methods answer. One that fails, or answers what cannot be shown, offers nothing."""
     bundle = _call(value, "_repr_mimebundle_")
-    if isinstance(bundle, tuple):
+    if _kinds.is_tuple(bundle):
         bundle = bundle[0] if bundle else None
-    if isinstance(bundle, dict) and bundle:
-        found = [(str(media_type), _body(str(media_type), body)) for media_type, body in bundle.items()]
+    if _kinds.is_dictionary(bundle) and bundle:
+        found = [(str(media_type), _body(body)) for media_type, body in bundle.items()]
         whole = [(media_type, body) for media_type, body in found if body is not None]
         # Text is the poorest form, whatever place it was given.
         return sorted(whole, key=lambda form: form[0] == "text/plain")
-    found = [(media_type, _body(media_type, _call(value, method))) for method, media_type in _methods]
+    found = [(media_type, _body(_call(value, method))) for method, media_type in _methods]
     return [(media_type, body) for media_type, body in found if body is not None]
 
 
@@ -90,13 +90,13 @@ def _call(value: Any, method: str) -> Any:
     except Exception:
         # It is the program's own code; its text is still shown.
         return None
-    return answer[0] if isinstance(answer, tuple) and method != "_repr_mimebundle_" else answer
+    return answer[0] if _kinds.is_tuple(answer) and method != "_repr_mimebundle_" else answer
 
 
-def _body(media_type: str, body: Any) -> bytes | None:
+def _body(body: Any) -> bytes | None:
     if body is None:
         return None
-    if isinstance(body, (bytes, bytearray, memoryview)):
+    if _kinds.is_bytes(body):
         return bytes(body)
     if isinstance(body, str):
         return body.encode("utf-8", "backslashreplace")
@@ -133,7 +133,7 @@ def _csv(frame: Any) -> bytes:
     """The rows themselves, as far as anybody is to be handed them; that it is there tells a dataframe from a page."""
     if not isinstance(frame, _table.Table):
         head = frame.iloc[:ROWS]
-        return str(head.to_csv(index=not _is_counted(frame))).encode("utf-8", "backslashreplace")
+        return str(head.to_csv(index=not _dataframes.is_counted(frame))).encode("utf-8", "backslashreplace")
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(frame.columns)
@@ -150,7 +150,7 @@ def _preview(frame: Any) -> tuple[list[str], list[list[Any]], int]:
         head = frame.iloc[: _table.SHOWN, :COLUMNS]
         names = [_label(label) for label in head.columns]
         columns = [head.iloc[:, position].tolist() for position in range(len(names))]
-        if not _is_counted(frame):
+        if not _dataframes.is_counted(frame):
             index = head.index
             levels = [index.get_level_values(level).tolist() for level in range(index.nlevels)]
             names = [str(name) if name is not None else "" for name in index.names] + names
@@ -164,10 +164,4 @@ def _preview(frame: Any) -> tuple[list[str], list[list[Any]], int]:
 
 
 def _label(label: Any) -> str:
-    return " / ".join(str(part) for part in label) if isinstance(label, tuple) else str(label)
-
-
-def _is_counted(frame: Any) -> bool:
-    """Whether the index of a dataframe only counts its rows."""
-    ranged = getattr(sys.modules.get("pandas"), "RangeIndex", None)
-    return ranged is not None and isinstance(frame.index, ranged)
+    return " / ".join(str(part) for part in label) if _kinds.is_tuple(label) else str(label)

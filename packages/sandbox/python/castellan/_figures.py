@@ -70,7 +70,7 @@ def install() -> None:
     """Has `matplotlib.pyplot.show` show figures here, now or as soon as it is imported."""
     pyplot = sys.modules.get(_pyplot)
     if pyplot is not None:
-        pyplot.show = _show
+        pyplot.__dict__["show"] = _show
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 

@@ -18,6 +18,7 @@ class Host(Protocol):
 
         Raises `QueryFailed`.
         """
+        ...
 
 
 current: Host | None = None

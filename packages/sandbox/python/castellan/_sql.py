@@ -6,7 +6,7 @@ import stat
 import sys
 from typing import Any, Mapping, Sequence
 
-from . import _dataframes, _host, _table
+from . import _dataframes, _host, _kinds, _table
 
 FILES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 """Ends of the names of files that can be read."""
@@ -41,7 +41,7 @@ def sql(
     given.update(tables or {})
     sent: list[tuple[str, list[Any]]] = []
     for name, value in given.items():
-        table = _table.Table(value) if isinstance(value, Mapping) else value
+        table = _table.Table(value) if _kinds.is_mapping(value) else value
         if not _dataframes.is_dataframe(table):
             raise TypeError(f"the table {name} is no dataframe")
         sent.append((name, list(_dataframes.stream(table))))

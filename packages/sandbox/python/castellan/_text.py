@@ -3,7 +3,7 @@ take gigabytes before it could be cut."""
 
 from typing import Any, Iterable
 
-from . import _cut
+from . import _cut, _kinds
 
 MAXIMUM_ITEMS = 1_000
 """Items of a list, a set or a dictionary that are shown."""
@@ -49,7 +49,7 @@ def of(value: Any, characters: int = _cut.TEXT) -> str:
 
 
 def _add(text: _Text, value: Any, depth: int, above: list[int]) -> None:
-    kind = type(value)
+    kind = _kinds.of(value)
     if kind is str or kind is bytes:
         # A character is at least one of the text.
         text.add(repr(value if len(value) <= text.room else value[: text.room + 1]))
@@ -63,14 +63,15 @@ def _add(text: _Text, value: Any, depth: int, above: list[int]) -> None:
 
 
 def _add_items(text: _Text, value: Any, depth: int, above: list[int]) -> None:
-    kind = type(value)
-    opening, closing = {
+    kind = _kinds.of(value)
+    brackets: dict[type[object], tuple[str, str]] = {
         list: ("[", "]"),
         tuple: ("(", ",)" if len(value) == 1 else ")"),
         set: ("{", "}"),
         frozenset: ("frozenset({", "})"),
         dict: ("{", "}"),
-    }[kind]
+    }
+    opening, closing = brackets[kind]
     text.add(opening)
     items: Iterable[Any] = value.items() if kind is dict else value
     for index, part in enumerate(items):

@@ -5,6 +5,7 @@ Nothing here touches JavaScript while it is imported: a snapshot of the memory i
 in every session with the bridge to the thread.
 """
 
+import io
 import json
 import os
 import sys
@@ -121,7 +122,8 @@ class Kernel:
         os.environ.update(json.loads(environment))
         # What is printed is seen at once, also by those who follow a program that never ends.
         for stream in (sys.stdout, sys.stderr):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace", write_through=True)
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace", write_through=True)
         self._streams = (sys.stdout, sys.stderr)
         self._host = EmbeddedHost(bridge)
         _host.current = self._host

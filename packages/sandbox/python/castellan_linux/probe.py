@@ -276,7 +276,8 @@ def _file_size(limit: int) -> str | None:
 
 def _disk(quotas: dict[str, int], file_size: int) -> str | None:
     for folder, quota in quotas.items():
-        total, reason, paths = 0, None, []
+        total, reason = 0, None
+        paths: list[str] = []
         while reason in (None, errno.EFBIG) and total <= quota:
             paths.append(f"{folder}/probe-{len(paths)}")
             written, reason = _write_until_refused(paths[-1], min(file_size, quota + 65536))

@@ -18,7 +18,7 @@ _MAPPINGS = 8192
 class ProcessTree:
     """The processes below one process."""
 
-    members: list[int] = field(default_factory=list)
+    members: list[int] = field(default_factory=list[int])
     # Bytes of memory, pages that are shared counted once a process, and of address space where that grew by more: hardly
     # less than the exact sum.
     coarse_memory: int = 0

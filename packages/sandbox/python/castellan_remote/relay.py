@@ -82,9 +82,13 @@ class Relay:
             # The connection is of no more use; the session waits for the next.
             return
         finally:
-            if self._host is writer:
-                self._host = None
-            writer.close()
+            self._detach(writer)
+
+    def _detach(self, writer: asyncio.StreamWriter) -> None:
+        # The next attachment may have come already.
+        if self._host is writer:
+            self._host = None
+        writer.close()
 
     async def _rested(self) -> Session | None:
         """The session at rest, or nothing where a new one has to begin."""

@@ -186,15 +186,19 @@ class Files:
                 raise
             try:
                 with os.scandir(fd) as found:
-                    entries = []
+                    entries: list[os.DirEntry[str]] = []
                     for entry in found:
                         count += 1
                         if count > maximum:
                             raise Failure("too_many_files", f"there are more than {maximum} files and folders")
                         entries.append(entry)
                 for entry in entries:
+                    path = "/".join([*below, entry.name])
+                    told: Entry = {"path": names.told(path), "kind": "other", "size": 0}
+                    yields = 0
                     try:
-                        told, yields = _entry("/".join([*below, entry.name]), entry), 0
+                        # A folder that may be read and not be entered has names, of what nobody can look at.
+                        told = _entry(path, entry)
                         if told["kind"] == "file":
                             for _ in _digest(fd, entry.name, told):
                                 yields += 1
@@ -317,7 +321,7 @@ class Writing:
             os.close(folder)
             raise failure.of(error, names.told(name))
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | memoryview) -> None:
         """Writes the next bytes; whoever gets a `Failure` calls `abandon`."""
         view = memoryview(data)
         try:

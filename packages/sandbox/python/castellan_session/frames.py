@@ -2,7 +2,8 @@
 writes."""
 
 import json
-from typing import Any, Callable, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, TypeGuard
 
 MAXIMUM_LINE = 1024 * 1024
 """Bytes of the line of a frame, its newline included, at most: `maximumLine` of `Command.ts`."""
@@ -56,6 +57,11 @@ class Discard:
         pass
 
 
+def _is_head(value: object) -> TypeGuard[Head]:
+    # The names of an object of JSON are texts.
+    return isinstance(value, dict)
+
+
 def encode(head: Head, payload: bytes = b"") -> bytes:
     """The bytes of a frame. The head says the number of raw bytes itself, where there are any."""
     # Escaped to ASCII, so that a lone surrogate of some file's name cannot make a line that is no UTF-8.
@@ -103,7 +109,7 @@ class FrameReader:
             head = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise Breach("a line is not JSON") from error
-        if not isinstance(head, dict):
+        if not _is_head(head):
             raise Breach("a line is no object")
         size = head.get("bytes", 0)
         if type(size) is not int or size < 0 or (self._maximum_payload is not None and size > self._maximum_payload):

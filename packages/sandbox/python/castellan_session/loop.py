@@ -3,7 +3,7 @@
 import os
 import select
 from collections import deque
-from typing import Callable
+from collections.abc import Callable
 
 from . import frames
 
@@ -13,20 +13,23 @@ PIECE = 64 * 1024
 HIGH_WATER = 1024 * 1024
 """Bytes that may wait to be sent before whatever makes more of them is held back."""
 
+Called = Callable[[], object]
+"""Whoever waits for a file descriptor; what it answers is of no interest."""
+
 
 class Loop:
     """Calls whoever waits for a file descriptor."""
 
     def __init__(self) -> None:
         self._poll = select.epoll()
-        self._readers: dict[int, Callable[[], None]] = {}
-        self._writers: dict[int, Callable[[], None]] = {}
+        self._readers: dict[int, Called] = {}
+        self._writers: dict[int, Called] = {}
 
-    def reads(self, fd: int, call: Callable[[], None]) -> None:
+    def reads(self, fd: int, call: Called) -> None:
         """Calls whenever something can be read, or the other side is gone."""
         self._set(self._readers, fd, call)
 
-    def writes(self, fd: int, call: Callable[[], None]) -> None:
+    def writes(self, fd: int, call: Called) -> None:
         """Calls whenever something can be written."""
         self._set(self._writers, fd, call)
 
@@ -39,7 +42,7 @@ class Loop:
     def _mask(self, fd: int) -> int:
         return (select.EPOLLIN if fd in self._readers else 0) | (select.EPOLLOUT if fd in self._writers else 0)
 
-    def _set(self, table: dict[int, Callable[[], None]], fd: int, call: Callable[[], None]) -> None:
+    def _set(self, table: dict[int, Called], fd: int, call: Called) -> None:
         before = self._mask(fd)
         table[fd] = call
         after = self._mask(fd)
@@ -48,7 +51,7 @@ class Loop:
         elif before != after:
             self._poll.modify(fd, after)
 
-    def _unset(self, table: dict[int, Callable[[], None]], fd: int) -> None:
+    def _unset(self, table: dict[int, Called], fd: int) -> None:
         if table.pop(fd, None) is None:
             return
         after = self._mask(fd)

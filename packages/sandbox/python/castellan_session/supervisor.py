@@ -3,7 +3,9 @@
 import os
 import platform
 import signal
-from typing import Callable, Iterator
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, TypeGuard
 
 from . import forked, frames, interpreter as interpreters, names, processes
 from .changes import ChangedFiles, is_unwatched
@@ -11,6 +13,7 @@ from .execution import Execution
 from .failure import Failure
 from .files import Files, PutSink
 from .loop import Connection, Loop
+from .pipes import Pipes
 from .program import Program
 
 PROTOCOL = 1
@@ -81,7 +84,7 @@ class Supervisor:
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         # A handler has to be there for the wake-up; an interrupt of the terminal is not for this process.
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGCHLD, _heard)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         self._loop.reads(reader, self._reap)
@@ -138,7 +141,7 @@ class Supervisor:
             else:
                 source.resume()
 
-    def _sources(self) -> list[object]:
+    def _sources(self) -> list[Connection | Pipes]:
         return [
             self._interpreter.channel,
             self._interpreter.pipes,
@@ -407,7 +410,7 @@ class Supervisor:
         if execution is None or token != self._token:
             raise _Unfit
         if event == "rich":
-            forms = [
+            forms: list[frames.Head] = [
                 {"media_type": _name(form["media_type"]), "bytes": _count(form["bytes"])}
                 for form in _list_of(head["forms"], _RICH_FORMS)
             ]
@@ -571,6 +574,10 @@ class Supervisor:
         self._finish(execution, "interrupted" if stopped else "completed" if code == 0 else "failed", status, [])
 
 
+def _heard(_number: int, _frame: FrameType | None) -> None:
+    """That a signal came is told by the wake-up."""
+
+
 class _Forward:
     """Passes raw bytes on to another channel as they come."""
 
@@ -606,13 +613,17 @@ def _count(value: object) -> int:
     return value
 
 
-def _list_of(value: object, maximum: int) -> list:
-    if not isinstance(value, list) or len(value) > maximum:
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def _list_of(value: object, maximum: int) -> list[Any]:
+    if not _is_list(value) or len(value) > maximum:
         raise _Unfit
     return value
 
 
-def _dataframe(value: dict) -> frames.Head:
+def _dataframe(value: Any) -> frames.Head:
     told: frames.Head = {
         "name": _name(value["name"]),
         "rows": _count(value["rows"]),

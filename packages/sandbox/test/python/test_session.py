@@ -124,6 +124,16 @@ class FilesOfASession(unittest.TestCase):
         shutil.rmtree(self.root)
         shutil.rmtree(self.outside)
 
+    def as_another_user(self, work):
+        """Root looks into every folder: what a session's user sees, somebody else has to see."""
+        if os.geteuid() != 0:
+            return work()
+        os.seteuid(65534)
+        try:
+            return work()
+        finally:
+            os.seteuid(0)
+
     def at(self, path):
         return os.path.join(self.root, path)
 
@@ -203,6 +213,21 @@ class FilesOfASession(unittest.TestCase):
         self.files.clear("library")
         self.assertFalse(os.path.islink(self.at("library")))
         self.assertEqual(os.listdir(self.outside), ["secret"])
+
+    def test_a_folder_that_shows_its_names_alone_is_told_as_far_as_that(self):
+        closed = os.path.join(self.root, "outputs", "closed")
+        os.mkdir(closed)
+        with open(os.path.join(closed, "inside"), "w") as file:
+            file.write("inside")
+        os.chmod(self.root, 0o755)
+        os.chmod(closed, 0o444)
+        try:
+            told = self.as_another_user(lambda: [entry for batch in self.files.tree("outputs", 10) for entry in batch])
+        finally:
+            os.chmod(closed, 0o755)
+        self.assertEqual(
+            [(entry["path"], entry["kind"]) for entry in told], [("closed", "directory"), ("closed/inside", "other")]
+        )
 
     def test_a_tree_is_bounded_and_says_what_is_no_file(self):
         os.symlink("/etc/passwd", self.at("library/leak"))

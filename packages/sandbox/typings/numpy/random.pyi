@@ -1,0 +1,3 @@
+"""As much of numpy's random numbers as `castellan` uses."""
+
+def seed(seed: int | None = None) -> None: ...

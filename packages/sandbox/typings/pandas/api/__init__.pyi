@@ -1,0 +1,4 @@
+"""As much of pandas' types as `castellan` uses."""
+
+from . import extensions as extensions
+from . import types as types

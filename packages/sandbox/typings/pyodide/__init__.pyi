@@ -1,0 +1,1 @@
+"""Python in WebAssembly, as much of it as `castellan_embedded` uses."""
