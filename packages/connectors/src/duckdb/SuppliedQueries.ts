@@ -13,8 +13,11 @@ import {
   StatementFailed,
   StatementTimedOut
 } from "@castellan/core/connector/ConnectorDriver"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { availableParallelism } from "node:os"
@@ -26,7 +29,7 @@ import { type Cage, canCage, canSeal } from "./internal/Enclosure.ts"
 import type { ProcessEnded } from "./internal/ProcessEnded.ts"
 import { programFiles } from "./internal/ProgramFiles.ts"
 import * as ProcessPool from "./internal/ProcessPool.ts"
-import { ofEnd, ofReply } from "./internal/SourceFailure.ts"
+import { ofEnd, ofReply, unavailable } from "./internal/SourceFailure.ts"
 
 /** How the machine may be used. Every value has a default. */
 export interface Options {
@@ -179,14 +182,30 @@ export const make = Effect.fnUntraced(function* (
 
   let owners = 0
 
-  const open = Effect.acquireRelease(
-    Effect.sync(() => `owner-${owners++}`),
-    (owner) => pool.forget(owner)
-  ).pipe(
-    Effect.map((owner): SuppliedSession => ({
-      query: (statement, tables) => query(owner, statement, tables)
-    }))
-  )
+  const open = Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const owner = yield* Effect.acquireRelease(
+      Effect.sync(() => `owner-${owners++}`),
+      (closed) => pool.forget(closed)
+    )
+    const session: SuppliedSession = {
+      // In the owner's scope: what is still asked when it closes is stopped first, and its process is forgotten then.
+      query: (statement, tables) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.forkIn(restore(query(owner, statement, tables)), scope, { startImmediately: true }).pipe(
+            Effect.flatMap((asking) =>
+              restore(Fiber.await(asking)).pipe(Effect.onInterrupt(() => Fiber.interrupt(asking)))
+            ),
+            Effect.flatMap((exit) =>
+              Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
+                ? Effect.fail(unavailable("this source is being closed"))
+                : exit
+            )
+          )
+        )
+    }
+    return session
+  })
 
   return { open }
 })

@@ -21,8 +21,8 @@ import type { Frame } from "../protocol/FrameReader.ts"
 import type { SqlExecutor, SqlTable } from "../sql/SqlExecutor.ts"
 import type { Taken } from "./CommandChannel.ts"
 import { ExecutionEvents } from "./ExecutionEvents.ts"
-import { harmless, lossy } from "./OutputText.ts"
-import { failure, refused } from "./SessionFailure.ts"
+import { lossy } from "./OutputText.ts"
+import { failure, inWords, refused } from "./SessionFailure.ts"
 import { Pieces } from "./Joined.ts"
 import { ignored, type SessionLink } from "./SessionLink.ts"
 import { SessionLimits } from "./SessionLimits.ts"
@@ -171,7 +171,7 @@ export const make: (
           : sql.query(statement, tables)
     const answered = yield* query.pipe(
       Effect.map((content) => ({ content })),
-      Effect.catchTag("SandboxError", ({ message }) => Effect.succeed({ content: nothing, error: harmless(message) })),
+      Effect.catchTag("SandboxError", ({ message }) => Effect.succeed({ content: nothing, error: inWords(message) })),
       Effect.raceFirst(Effect.as(Deferred.await(abandoned), undefined))
     )
     if (answered === undefined) return

@@ -11,11 +11,14 @@ export const lost = new SandboxError({ reason: "lost", message: "the session is 
 /** A failure of one of the kinds of the port. */
 export const failure = (reason: SandboxFailure, message: string): SandboxError => new SandboxError({ reason, message })
 
-const longest = 1_000
+const longest = 4_000
+
+/** Words that nobody vetted, made harmless, and no longer than a reader or a frame of the protocol has room for. */
+export const inWords = (text: string): string => harmless(text.slice(0, longest))
 
 /** What a supervisor refused. Its words come out of the sandbox. */
 export const refused = (report: Extract<Report, { readonly event: "failed" }>): SandboxError =>
   new SandboxError({
     reason: report.reason === "too_many_files" ? "exhausted" : report.reason,
-    message: harmless(report.message).slice(0, longest)
+    message: inWords(report.message)
   })

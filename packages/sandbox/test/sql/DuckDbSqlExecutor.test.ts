@@ -2,7 +2,9 @@ import type { SandboxError } from "@castellan/core/sandcastle/SandboxRuntime"
 import { assert, it } from "@effect/vitest"
 import * as Arrow from "@uwdata/flechette"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { createServer } from "node:http"
 import { gzipSync } from "node:zlib"
@@ -217,6 +219,14 @@ it.layer(DuckDbSqlExecutor.layer(), { timeout: "120 seconds", excludeTestService
       )
     }
 
+    it.effect("a statement does not decide how long its failure is", () =>
+      Effect.gen(function* () {
+        for (const statement of ["SELECT error(repeat('x', 3000000))", "SELECT repeat('é', 3000000)::INTEGER"]) {
+          assert.isBelow((yield* refused(statement)).message.length, 20_000)
+        }
+      })
+    )
+
     it.effect("abuse 20: a statement reaches no address of the machine", () =>
       Effect.scoped(
         Effect.gen(function* () {
@@ -388,5 +398,42 @@ it.layer(DuckDbSqlExecutor.layer(), { timeout: "60 seconds", excludeTestServices
       )
       assert.lengthOf(started(), 0)
     })
+  )
+
+  it.effect.skipIf(!linux)("are gone with a session that is closed while it asks", () =>
+    Effect.gen(function* () {
+      const executor = yield* SqlExecutor
+      const before = new Set(children())
+      const started = () => children().filter((pid) => !before.has(pid))
+      const scope = yield* Scope.make()
+      const session = yield* Scope.provide(executor.open, scope)
+      yield* session.query("SELECT 1", [])
+      const endless = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range < b.range"
+      const asking = yield* Effect.forkChild(session.query(endless, []), { startImmediately: true })
+      yield* atWork(started()[0] ?? 0)
+      yield* Scope.close(scope, Exit.void)
+      assert.lengthOf(started(), 0)
+      assert.deepInclude(yield* Effect.flip(Fiber.join(asking)), { reason: "unavailable" })
+      // Nor does one come for who asks too late.
+      assert.deepInclude(yield* Effect.flip(session.query("SELECT 1", [])), { reason: "unavailable" })
+      assert.lengthOf(started(), 0)
+    })
+  )
+
+  it.effect.skipIf(!linux)("that are killed while they work are replaced", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const session = yield* (yield* SqlExecutor).open
+        const before = new Set(children())
+        yield* session.query("SELECT 1", [])
+        const pid = children().find((child) => !before.has(child)) ?? 0
+        const endless = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range < b.range"
+        const asking = yield* Effect.forkChild(session.query(endless, []), { startImmediately: true })
+        yield* atWork(pid)
+        process.kill(pid, "SIGKILL")
+        assert.deepInclude(yield* Effect.flip(Fiber.join(asking)), { reason: "unavailable" })
+        assert.deepStrictEqual(read(yield* session.query("SELECT 1 AS n", [])), { n: [1] })
+      })
+    )
   )
 })

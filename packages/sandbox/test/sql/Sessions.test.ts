@@ -90,6 +90,22 @@ describe.skipIf(python === undefined)("castellan.sql", () => {
       })
     )
 
+    it.effect("a statement cannot make its failure so long that the session is lost over it", () =>
+      Effect.gen(function* () {
+        const { last, text } = yield* run(
+          [
+            "import castellan",
+            "try:",
+            "    castellan.sql(\"select error(repeat('x', 3000000))\")",
+            "except castellan.QueryFailed as error:",
+            "    print(100 < len(str(error)) < 100_000)"
+          ].join("\n")
+        )
+        assert.strictEqual(text, "True\n")
+        assert.deepInclude(last, { outcome: "completed" })
+      })
+    )
+
     it.effect("stops with the execution that asked", () =>
       Effect.gen(function* () {
         const endless = "select count(*) as n from range(10000000) a, range(10000000) b where a.range < b.range"

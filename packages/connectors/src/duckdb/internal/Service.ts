@@ -14,6 +14,8 @@ const maxRequest = 1024 * 1024 * 1024
 const watch = 100
 const retryInterrupt = 10
 const nothing = new Uint8Array(0)
+/** Characters of a message: a statement decides what the engine says of it, and could make it as long as a result. */
+const longestMessage = 10_000
 
 /** Serves the requests of this process until its input ends. */
 export const serve = (): void => {
@@ -34,7 +36,11 @@ export const serve = (): void => {
   }
 
   /** The message of an engine's error without the folders of this machine. */
-  const scrub = (message: string): string => hidden.reduce((text, [path, name]) => text.replaceAll(path, name), message)
+  const scrub = (message: string): string =>
+    hidden
+      .reduce((text, [path, name]) => text.replaceAll(path, name), message)
+      .slice(0, longestMessage)
+      .toWellFormed()
 
   const kindOf = (message: string): FailureKind => {
     if (/^Out of Memory Error|bad_alloc|bad allocation/.test(message)) return "memory"
