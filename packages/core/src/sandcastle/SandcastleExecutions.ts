@@ -108,7 +108,7 @@ export const make = Effect.gen(function* () {
         Result.match(end(execution, ending.event, now, ending.output), {
           // An execution that has its end keeps it.
           onFailure: () => Effect.succeed({ answer: true, entries: [] }),
-          onSuccess: (ended) => Effect.map(store.end(ended), (isKept) => ({ answer: isKept, entries: [] }))
+          onSuccess: (ended) => Effect.map(store.end(ended), (isFirst) => ({ answer: isFirst, entries: [] }))
         })
       )
       .pipe(Effect.provideService(CurrentPrincipal, principal))

@@ -325,7 +325,7 @@ describe("Sandcastles: how many run at once", () => {
       const run = yield* Conversation.ask(member, "How many?")
       yield* Conversation.events(run)
       const { sandcastleId } = yield* ChatSandcastles.use((chats) =>
-        Effect.flatMap(chats.of(run), (sandcastle) => sandcastle.execute("x = 1"))
+        Effect.flatMap(chats.of(run), (castle) => castle.execute("x = 1"))
       )
       // Of before the bound was made lower, and unused for longer.
       const startedAt = DateTime.makeUnsafe("1969-12-31T23:59:00.000Z")
