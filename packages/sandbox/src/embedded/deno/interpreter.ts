@@ -210,8 +210,8 @@ const over = (cause: unknown): void => {
 }
 
 /**
- * A thread that ends tells nobody, and its program would be waited for until its time is over. Whoever reaches Deno's
- * own way out all the same hangs in its own session.
+ * A thread that ends tells nobody what with. Whoever reaches Deno's own way out all the same ends it without a word,
+ * and the other thread sees its end of a channel (`life`) go.
  */
 const leave = (code: unknown): void => {
   tell({ kind: "over", exitCode: typeof code === "number" ? code & 0xff : 0 })
@@ -226,6 +226,8 @@ Reflect.set(Reflect.get(globalThis, "process"), "exit", leave)
 addEventListener("unhandledrejection", (event) => event.preventDefault())
 
 let signals: SignalReceiver | undefined
+/** Held as long as this thread lives, and by nobody else: that it ends tells the other thread. */
+const life: Array<unknown> = []
 let interpreter: Interpreter | undefined
 
 const take = async (order: ChildOrder, payload: Uint8Array): Promise<void> => {
@@ -246,6 +248,8 @@ const take = async (order: ChildOrder, payload: Uint8Array): Promise<void> => {
 
 let last = Promise.resolve()
 addEventListener("message", ({ data }: MessageEvent) => {
-  if ("memory" in data) signals = new SignalReceiver(data.memory)
-  else last = last.then(() => take(data.order, data.payload)).catch(over)
+  if ("memory" in data) {
+    signals = new SignalReceiver(data.memory)
+    life.push(data.life)
+  } else last = last.then(() => take(data.order, data.payload)).catch(over)
 })

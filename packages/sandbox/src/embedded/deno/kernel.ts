@@ -4,6 +4,7 @@
  * It speaks by `internal/deno/Wire.ts` over its standard streams, ends with its input, and has no permission from the
  * moment that Pyodide is loaded, before anything of a user comes near it.
  */
+import { MessageChannel } from "node:worker_threads"
 import { FrameReader } from "../internal/deno/Frames.ts"
 import { complain, renounce, type DenoRuntime } from "../internal/deno/Runtime.ts"
 import { makeSignals, SignalSender } from "../internal/deno/Signals.ts"
@@ -36,8 +37,11 @@ thread.addEventListener("error", (event) => {
   complain(Deno, event.message)
   Deno.exit(70)
 })
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker is no window
-thread.postMessage({ memory })
+// A thread that hostile code ends by a way of Deno's own says nothing: its end of this channel goes with it.
+const { port1: watched, port2: life } = new MessageChannel()
+watched.on("close", () => Deno.exit(70))
+watched.start()
+thread.postMessage({ memory, life }, { transfer: [life] })
 
 const toldOf = ({ error }: AnswerOrder, payload: Uint8Array): Uint8Array =>
   error === undefined ? payload : new TextEncoder().encode(error)

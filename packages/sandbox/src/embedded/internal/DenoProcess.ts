@@ -36,6 +36,8 @@ const reserved = 1792 * 1024 * 1024
 const javascriptMegabytes = 256
 const pageBytes = 64 * 1024
 const keptErrors = 4096
+/** Milliseconds that a child has to end once it has closed its output: it cannot say anything any more. */
+const endLimit = 1000
 /** Bytes of errors that a child may write: what Deno itself says when it fails is a fraction of it. */
 const maximumErrors = 1024 * 1024
 
@@ -110,6 +112,9 @@ export class DenoProcess {
       this.#errors = (this.#errors + chunk.toString()).slice(-keptErrors)
     })
     for (const stream of this.#child.stdio) stream?.on("error", () => undefined)
+    this.#child.stdout?.once("end", () => {
+      if (this.ended === undefined) setTimeout(() => this.kill("ended"), endLimit).unref()
+    })
     this.#child.on("error", (error) => this.#end(70, error.message))
     this.#child.on("close", (code, signal) => this.#end(code ?? 137, signal ?? `exit code ${code}`))
     let asking = false
