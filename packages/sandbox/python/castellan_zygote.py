@@ -12,6 +12,7 @@ A system that can count a session's memory as a whole (control groups) does so i
 at its sessions some times a second and kills those above their limit.
 """
 
+import errno
 import fcntl
 import gc
 import json
@@ -28,11 +29,16 @@ from typing import Any
 # Isolated mode leaves the folder of the script out.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import castellan_supervisor  # noqa: E402
-from castellan_linux import kernel, probe, usage, walls  # noqa: E402
+import castellan_supervisor
+from castellan_linux import kernel, probe, usage, walls
 
 # Bytes of the line that opens a session.
 _REQUEST_SIZE = 64 * 1024
+# Descriptors of a session here: its connection and the handle of its first process.
+_EACH = 2
+# Descriptors that are no session's: what a start and a look at the processes open for a moment, and connections that
+# have not said yet what they want.
+_RESERVED = 48
 # Seconds between two looks at sessions of which one runs something, and at sessions that all wait.
 _BUSY, _IDLE = 0.05, 0.4
 # The part of one processor that the watchdog takes, where that does not keep it from looking at all.
@@ -58,8 +64,9 @@ class Session:
 class ForkServer:
     """Accepts connections, forks sessions off, watches them, and takes them away."""
 
-    def __init__(self, listener: socket.socket, system_calls: bytes, packages: list[str]) -> None:
+    def __init__(self, listener: socket.socket, system_calls: bytes, packages: list[str], descriptors: int) -> None:
         self._listener = listener
+        self._descriptors = descriptors
         self._system_calls = system_calls
         self._packages = packages
         self._poll = select.poll()
@@ -141,12 +148,22 @@ class ForkServer:
             return
         request = json.loads(line)
         try:
+            self._make_sure_of_room()
             self._open(connection, request)
         except OSError as error:
             # No process or descriptor is to be had now: that is one session's misfortune, not the others'.
             self._say_no_walls(connection.fileno(), error)
             connection.close()
             self._tell({"ended": request["token"]})
+
+    def _make_sure_of_room(self) -> None:
+        """Refuses a session for which there are no descriptors, before there are none for those that it has."""
+        if _EACH * (len(self._handles) + 1) + _RESERVED > self._descriptors:
+            raise OSError(
+                errno.EMFILE,
+                f"{len(self._handles)} sessions are open, and {self._descriptors} open files are the limit (RLIMIT_NOFILE)",
+                "file descriptors",
+            )
 
     def _open(self, connection: socket.socket, request: dict[str, Any]) -> None:
         told, telling = os.pipe()
@@ -195,9 +212,9 @@ class ForkServer:
         """In a fork: enters new namespaces and forks the first process inside. Never returns."""
         channel = 3
         try:
-            # By way of numbers that neither has.
-            held = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for descriptor in (connection.fileno(), telling)]
             keep = channel + 1
+            # By way of numbers that neither gets.
+            held = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, keep + 1) for descriptor in (connection.fileno(), telling)]
             for source, target in zip(held, (channel, keep), strict=True):
                 os.dup2(source, target)
             # Nothing of other sessions, of the host or of the fork-server goes in.
@@ -300,7 +317,7 @@ def main() -> None:
     # Children of a process that ends become this one's.
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     os.umask(0o022)
-    # Each session takes two of its descriptors.
+    # Each session takes some: as many as whoever runs the host allows.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with open(filter_path, "rb") as file:
@@ -315,7 +332,7 @@ def main() -> None:
     gc.collect()
     # What is here now is shared by every session; the collector of none of them touches it.
     gc.freeze()
-    ForkServer(listener, system_calls, packages).run()
+    ForkServer(listener, system_calls, packages, most).run()
 
 
 if __name__ == "__main__":

@@ -118,6 +118,10 @@ def install_filter(program: bytes) -> None:
     buffer = ctypes.create_string_buffer(program, len(program))
     filter_program = _FilterProgram(len(program) // 8, ctypes.cast(buffer, ctypes.c_void_p))
     result = _libc.prctl(
-        PR_SET_SECCOMP, ctypes.c_ulong(SECCOMP_MODE_FILTER), ctypes.byref(filter_program), ctypes.c_ulong(0), ctypes.c_ulong(0)
+        PR_SET_SECCOMP,
+        ctypes.c_ulong(SECCOMP_MODE_FILTER),
+        ctypes.byref(filter_program),
+        ctypes.c_ulong(0),
+        ctypes.c_ulong(0),
     )
     _checked(result, "install the filter of system calls")

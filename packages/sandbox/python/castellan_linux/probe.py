@@ -122,7 +122,9 @@ def _apart(attempt: Callable[[], str | None]) -> str | None:
         _, status = os.waitpid(child, 0)
     finally:
         os.close(told)
-    return answer or (None if status == 0 or os.WTERMSIG(status) == signal.SIGKILL else f"the attempt ended by {status}")
+    return answer or (
+        None if status == 0 or os.WTERMSIG(status) == signal.SIGKILL else f"the attempt ended by {status}"
+    )
 
 
 def _environment(expected: list[str]) -> str | None:
@@ -197,7 +199,9 @@ def _system_calls() -> str | None:
 def _families() -> str | None:
     for name, family in _FAMILIES.items():
         try:
-            socket.socket(family, socket.SOCK_RAW if name in ("AF_NETLINK", "AF_PACKET") else socket.SOCK_STREAM).close()
+            socket.socket(
+                family, socket.SOCK_RAW if name in ("AF_NETLINK", "AF_PACKET") else socket.SOCK_STREAM
+            ).close()
         except OSError as error:
             if error.errno == errno.EAFNOSUPPORT:
                 continue

@@ -165,6 +165,9 @@ def _limit(limits: Limits) -> None:
         (resource.RLIMIT_NPROC, limits.processes),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(kind, (amount, amount))
+        _, most = resource.getrlimit(kind)
+        # Whoever runs the host may have allowed less.
+        allowed = amount if most == resource.RLIM_INFINITY else min(amount, most)
+        resource.setrlimit(kind, (allowed, allowed))
     # The first limit can be caught, the second cannot.
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 2))

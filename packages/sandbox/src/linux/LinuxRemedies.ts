@@ -132,3 +132,18 @@ export const whyNoWalls = (step: string, reason: string, facts: SystemFacts): Li
     remedy: facts.inContainer ? containerRemedy : restrictingSettings["user/max_user_namespaces"].remedy
   })
 }
+
+/** What a session takes of the open files that its host may have, in words. */
+const descriptorsRemedy =
+  "allow more open files: ulimit -n 4096, or LimitNOFILE=4096 of a systemd unit (a session takes two of its fork-server " +
+  "and one of the host)"
+
+/** A session was not opened, though others are: at this step, for this reason. */
+export const whyNotOpened = (step: string, reason: string): LinuxUnavailable =>
+  step === "file descriptors" || /EMFILE|ENFILE|Too many open files/.test(reason)
+    ? new LinuxUnavailable({
+        promise: "descriptors",
+        message: `there are no file descriptors left for another session: ${reason}`,
+        remedy: descriptorsRemedy
+      })
+    : new LinuxUnavailable({ promise: "namespaces", message: `${step}: ${reason}`, remedy: "" })

@@ -32,6 +32,7 @@ const kernel = (controllers: string) => {
     "cgroup.kill",
     "memory.max",
     "memory.current",
+    "memory.events",
     "memory.oom.group",
     "pids.max",
     "cpu.max"
@@ -88,11 +89,16 @@ describe("control groups", () => {
       )
       files.set("/groups/one/memory.current", "4096\n")
       assert.strictEqual(yield* group.memory, 4096)
+      files.set("/groups/one/memory.events", "low 0\nmax 7\noom 0\noom_kill 0\noom_group_kill 0\n")
+      assert.isFalse(yield* group.wasOutOfMemory)
+      files.set("/groups/one/memory.events", "low 0\nmax 9\noom 1\noom_kill 3\noom_group_kill 1\n")
+      assert.isTrue(yield* group.wasOutOfMemory)
       files.set("/groups/one/cgroup.procs", "7\n")
       stayBusy(2)
       yield* Scope.close(session, Exit.void)
       assert.isFalse(groups.has("/groups/one"))
       assert.isUndefined(yield* group.memory)
+      assert.isFalse(yield* group.wasOutOfMemory)
       yield* Scope.close(scope, Exit.void)
       assert.deepStrictEqual([...groups], ["/groups"])
     })

@@ -20,6 +20,8 @@ export interface ControlGroup {
   readonly name: string
   /** Bytes of memory that the session holds, with its files. */
   readonly memory: Effect.Effect<number | undefined>
+  /** Whether the system ended the session because of the memory that it held. */
+  readonly wasOutOfMemory: Effect.Effect<boolean>
 }
 
 /** A delegated group. */
@@ -157,7 +159,13 @@ export const make = Effect.fnUntraced(function* (
       ).pipe(
         Effect.as({
           name,
-          memory: Effect.promise(() => files.read(join(group, "memory.current")).then(Number, () => undefined))
+          memory: Effect.promise(() => files.read(join(group, "memory.current")).then(Number, () => undefined)),
+          wasOutOfMemory: Effect.promise(() =>
+            files.read(join(group, "memory.events")).then(
+              (text) => /^oom_kill [1-9]/m.test(text),
+              () => false
+            )
+          )
         })
       )
     },

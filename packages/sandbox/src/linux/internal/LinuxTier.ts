@@ -12,7 +12,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { SandboxProcess, SandboxTier } from "../../session/SandboxProcess.ts"
 import type { LinuxLimits } from "../LinuxLimits.ts"
-import { noOtherUser, type SystemFacts, whyItEnded } from "../LinuxRemedies.ts"
+import { noOtherUser, type SystemFacts, whyItEnded, whyNotOpened } from "../LinuxRemedies.ts"
 import { LinuxUnavailable } from "../LinuxUnavailable.ts"
 import * as ControlGroups from "./ControlGroups.ts"
 import * as ForkServer from "./ForkServer.ts"
@@ -110,10 +110,11 @@ const sandboxProcess = (
   limits: LinuxLimits,
   group: ControlGroups.ControlGroup | undefined
 ): SandboxProcess => {
-  /** Whoever finds the session gone is told why, which the fork-server says with its end. */
-  const over = Effect.flatMap(gone, (wasKilled) =>
-    Effect.fail(lost(wasKilled ? "the sandbox held more memory than it may, and was ended" : "the sandbox has ended"))
-  )
+  /** Whoever finds the session gone is told why, which the fork-server says with its end, or the system of its group. */
+  const over = Effect.gen(function* () {
+    const wasKilled = (yield* gone) || (group !== undefined && (yield* group.wasOutOfMemory))
+    return yield* lost(wasKilled ? "the sandbox held more memory than it may, and was ended" : "the sandbox has ended")
+  })
   const told = Effect.tapError(over, ({ message }) =>
     Effect.logWarning("a session is gone", { reason: message, memoryLimit: limits.memory })
   )
@@ -176,18 +177,17 @@ export const make = Effect.fnUntraced(function* (
       const group = controlGroups === undefined ? undefined : yield* controlGroups.open(token, options.limits)
       const opened = yield* server
         .open({ token, limits: options.limits, controlGroup: group?.name, work: { program: "serve", nonce } })
-        .pipe(
-          Effect.mapError(
-            ({ reason, step }) =>
-              new LinuxUnavailable({ promise: "namespaces", message: `${step}: ${reason}`, remedy: "" })
-          )
-        )
+        .pipe(Effect.mapError(({ reason, step }) => whyNotOpened(step, reason)))
       return sandboxProcess(opened, options.limits, group)
     },
     Effect.tapError((error) => Effect.logError("a sandbox cannot be opened", error)),
-    Effect.mapError(
-      () => new SandboxError({ reason: "unavailable", message: "a sandbox cannot be opened at the moment" })
-    )
+    Effect.mapError(({ message, promise }) => {
+      const told = "a sandbox cannot be opened at the moment"
+      return new SandboxError({
+        reason: "unavailable",
+        message: promise === "descriptors" ? `${told}: ${message}` : told
+      })
+    })
   )
 
   return { capabilities: capabilitiesOf(packages, controlGroups !== undefined), launch: (_, nonce) => launch(nonce) }

@@ -2,18 +2,17 @@
  * The host's private folder for its fork-servers: a copy of the programs, which the sandbox's user can read wherever they
  * are installed, the filter of system calls, and the sockets.
  *
- * A host that is killed leaves its folder behind; the next one removes it. A folder whose owner lives is told by its
- * process.
+ * A host that is killed leaves its folder behind; the next one removes it (`OwnedFolder.ts`).
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { chmod, chown, cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { ProcessUser } from "./ForkServerHandle.ts"
 import { accountFiles } from "./OuterRoots.ts"
-import { processStart } from "./ProcessStart.ts"
+import * as OwnedFolder from "./OwnedFolder.ts"
 
 /** The folder cannot be made or filled. */
 export class PrivateFolderFailure extends Schema.TaggedError<PrivateFolderFailure>()("PrivateFolderFailure", {
@@ -24,20 +23,7 @@ export class PrivateFolderFailure extends Schema.TaggedError<PrivateFolderFailur
 const failed = (error: unknown): PrivateFolderFailure =>
   new PrivateFolderFailure({ message: error instanceof Error ? error.message : String(error) })
 
-const prefix = "castellan-sandbox-"
-
 const programs = fileURLToPath(new URL("../../../python", import.meta.url))
-
-/** Removes folders whose hosts were killed. */
-const sweep = async (parent: string): Promise<void> => {
-  const removeLeft = async (name: string): Promise<void> => {
-    const [, pid, start] = /^castellan-sandbox-(\d+)-(\d+)-/.exec(name) ?? []
-    if (pid === undefined || start === undefined || (await processStart(Number(pid))) === start) return
-    // Another user's is not ours to remove.
-    await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined)
-  }
-  await Promise.all((await readdir(parent)).map(removeLeft))
-}
 
 const fill = async (folder: string, filter: Uint8Array, user: ProcessUser | undefined): Promise<void> => {
   await chmod(folder, 0o700)
@@ -59,15 +45,12 @@ export const make = (
 ): Effect.Effect<string, PrivateFolderFailure, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise({
-      try: async () => {
-        await sweep(parent)
-        const start = (await processStart(process.pid)) ?? "0"
-        return await mkdtemp(join(parent, `${prefix}${process.pid}-${start}-`))
-      },
+      try: () => OwnedFolder.make(parent),
       catch: failed
     }),
-    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+    (owned) => Effect.promise(owned.close)
   ).pipe(
+    Effect.map(({ path }) => path),
     Effect.tap((folder) =>
       Effect.tryPromise({
         try: () => fill(folder, filter, user),
