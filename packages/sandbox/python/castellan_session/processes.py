@@ -3,13 +3,24 @@
 import os
 import signal
 import sys
+from typing import NamedTuple
 
 _ROUNDS = 200
 
 
-def parents() -> dict[int, int]:
-    """Each process and its parent, of those that can be seen."""
-    found: dict[int, int] = {}
+class Seen(NamedTuple):
+    """A process as /proc shows it."""
+
+    parent: int
+    session: int
+    """The process that began its session: what it was started in, unless it began one of its own."""
+    is_zombie: bool
+    """Whether it has ended, and its parent has not taken leave of it."""
+
+
+def seen() -> dict[int, Seen]:
+    """Every process that can be seen, with those that have ended and count all the same."""
+    found: dict[int, Seen] = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
@@ -20,9 +31,13 @@ def parents() -> dict[int, int]:
             continue
         # The name of the program stands in brackets and may hold anything, brackets too.
         fields = stat[stat.rindex(b")") + 2 :].split()
-        if fields[0] != b"Z":
-            found[int(name)] = int(fields[1])
+        found[int(name)] = Seen(parent=int(fields[1]), session=int(fields[3]), is_zombie=fields[0] == b"Z")
     return found
+
+
+def parents() -> dict[int, int]:
+    """Each process and its parent, of those that can be seen and have not ended."""
+    return {process: one.parent for process, one in seen().items() if not one.is_zombie}
 
 
 def descendants(of: int, table: dict[int, int], without: frozenset[int] = frozenset()) -> list[int]:

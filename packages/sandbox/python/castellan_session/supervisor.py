@@ -5,13 +5,15 @@ import platform
 import signal
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
-from . import forked, frames, interpreter as interpreters, names, processes
+from . import forked, frames, names, processes
+from . import interpreter as interpreters
 from .changes import ChangedFiles, is_unwatched
 from .execution import Execution
 from .failure import Failure
 from .files import Files, PutSink
+from .leftovers import Leftovers
 from .loop import Connection, Loop
 from .pipes import Pipes
 from .program import Program
@@ -66,6 +68,7 @@ class Supervisor:
         self._host = Connection(self._loop, control_in, outgoing, self._command, self._leave)
         self._pumps: list[Iterator[None]] = []
         self._programs: dict[int, Program] = {}
+        self._leftovers = Leftovers()
         self._executing: Execution | None = None
         self._token = ""
         self._asked: dict[str, Asked] = {}
@@ -227,6 +230,7 @@ class Supervisor:
     def _begin_session(self, execution: Execution, code: bytes) -> None:
         if self._executing is not None:
             raise Failure("invalid", "the session's Python executes already")
+        self._leftovers.mix()
         # What came since the last execution ended is no part of this one.
         self._interpreter.pipes.drain()
         self._executing = execution
@@ -237,6 +241,8 @@ class Supervisor:
         self._token = self._interpreter.ask("execute", code, bytes=len(code))
 
     def _begin_program(self, execution: Execution, language: str, code: bytes, environment: dict[str, str]) -> None:
+        if not self._programs:
+            self._leftovers.begin(mixed=self._executing is not None)
         program = Program(self._loop, execution)
         program.start(language, code, {**self._environment, **environment})
         self._programs[program.pid] = program
@@ -364,7 +370,7 @@ class Supervisor:
     def _usage(self, id: int, nonce: str, _head: frames.Head) -> None:
         self._done(id, nonce, dataframes=self._dataframes, memory=processes.memory())
 
-    _handlers: "dict[str, Callable[[Supervisor, int, str, frames.Head], frames.Sink | None]]" = {
+    _handlers: ClassVar[dict[str, Callable[["Supervisor", int, str, frames.Head], frames.Sink | None]]] = {
         "execute": _execute,
         "interrupt": _interrupt,
         "kill": _kill,
@@ -502,7 +508,7 @@ class Supervisor:
     def _finish(self, execution: Execution, outcome: str, code: int, dataframes: list[frames.Head]) -> None:
         files, more = self._changes.look()
         if more:
-            note = "[more files were changed than are listed]\n".encode()
+            note = b"[more files were changed than are listed]\n"
             execution.report("output", note, stream="stderr", bytes=len(note))
         execution.report(
             "finished",
@@ -566,9 +572,8 @@ class Supervisor:
         program.pipes.drain()
         program.pipes.close()
         execution = program.execution
-        if execution.interrupted:
-            # What was stopped is stopped, also what the program had started.
-            processes.kill_group(program.pid, signal.SIGKILL)
+        running = frozenset((self._interpreter.pid, *self._programs))
+        self._leftovers.end(program.pid, running, last=not self._programs)
         status = code if code >= 0 else 128 - code
         stopped = execution.interrupted and code != 0
         self._finish(execution, "interrupted" if stopped else "completed" if code == 0 else "failed", status, [])

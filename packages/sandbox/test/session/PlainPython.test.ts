@@ -271,7 +271,10 @@ describe.skipIf(!PlainPython.isAvailable)("programs in a session", { timeout: 12
       )
       yield* run(session, "for i in $(seq 200); do (sleep 0 &) ; done", bash)
       const daemon = yield* run(session, "setsid nohup sleep 1000 > /dev/null 2>&1 & echo $!", bash)
-      const pid = Number(text(daemon))
+      // What a command leaves ends with it; what the session's Python started goes on.
+      assert.isFalse(isAlive(Number(text(daemon))))
+      const started = "import subprocess\nprint(subprocess.Popen(['setsid', 'nohup', 'sleep', '1000']).pid)"
+      const pid = Number(text(yield* run(session, started)))
       const forked = yield* run(
         session,
         "import os, signal\npid = os.fork()\nif not pid:\n    os.setsid()\n    if os.fork(): os._exit(0)\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    print(os.getpid(), flush=True)\n    signal.pause()\n    os._exit(0)\nos.waitpid(pid, 0); None"

@@ -131,6 +131,38 @@ export const suite = <E>(name: string, layer: Layer.Layer<SandboxRuntime, E>): v
       })
     )
 
+    it.effect(
+      "what a command leaves in the background ends with it, and what the session's Python started goes on",
+      () =>
+        Effect.gen(function* () {
+          const { capabilities } = yield* SandboxRuntime
+          // Elsewhere no process can be started at all.
+          if (!capabilities.realBash) return
+          const session = yield* opened()
+          const shell = { language: "bash", within: "process" } as const
+          const start =
+            "import subprocess\nown = subprocess.Popen(['sleep', '1000'], start_new_session=True)\nprint(own.pid)"
+          const own = textOf(yield* all(session, start)).trim()
+          const background = [
+            "sleep 1000 & echo $!",
+            "nohup sleep 1000 >/dev/null 2>&1 & echo $!",
+            "setsid sleep 1000 >/dev/null 2>&1 & echo $!",
+            "(setsid sh -c 'echo $$; exec sleep 1000' &)\nsleep 0.2",
+            // As many as a session may have, over and over: none of them takes up the place of another.
+            "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 1000 & echo $!; done"
+          ]
+          for (const command of [...background, ...Array.from({ length: 4 }, () => background.at(-1) ?? "")]) {
+            const ran = yield* all(session, command, shell)
+            assert.deepInclude(finished(ran), { outcome: "completed", exitCode: 0 }, textOf(ran, "Stderr"))
+            const left = textOf(ran).trim().split("\n")
+            const alive = yield* all(session, `for pid in ${left.join(" ")}; do kill -0 $pid && echo $pid; done`, shell)
+            assert.strictEqual(textOf(alive), "", command)
+          }
+          assert.strictEqual(textOf(yield* all(session, `kill -0 ${own} && echo on`, shell)), "on\n")
+          assert.strictEqual(textOf(yield* all(session, "print(own.poll())")), "None\n")
+        })
+    )
+
     it.effect("sessions see nothing of each other", () =>
       Effect.gen(function* () {
         const [one, other] = [yield* opened(), yield* opened()]
