@@ -13,6 +13,7 @@ await main([
   { name: "types of Python", run: () => command("pyright", ["--warnings"]) },
   { name: "lint, import rules, cycles", run: () => command("oxlint", ["--deny-warnings"]) },
   { name: "format", run: () => command("oxfmt", ["--check"]) },
+  { name: "lint and format of Python", run: () => command("node", ["scripts/python.ts", "--check"]) },
   { name: "barrels and exports", run: () => command("node", ["scripts/barrels.ts", "--check"]) },
   { name: "pages", run: () => command("node", ["scripts/docs.ts", "--check"]) },
   { name: "Effect, published code", run: () => effect("tsconfig.lint.json") },

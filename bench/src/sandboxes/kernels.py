@@ -95,7 +95,7 @@ def together(each: int, code: str) -> float:
     for kernel in kernels.values():
         poller.register(kernel.client.shell_channel.socket, zmq.POLLIN)
         by_socket[kernel.client.shell_channel.socket] = kernel
-    left = {socket: each for socket in by_socket}
+    left = dict.fromkeys(by_socket, each)
     started = time.perf_counter()
     waiting = {socket: kernel.send(code) for socket, kernel in by_socket.items()}
     while waiting:

@@ -13,7 +13,7 @@ from ._arrow_schema import Field, Type
 from ._arrow_write import Written, bits
 
 _epoch = datetime.datetime(1970, 1, 1)
-_aware = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+_aware = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _day = datetime.date(1970, 1, 1).toordinal()
 _microsecond = datetime.timedelta(microseconds=1)
 _digits = 38
@@ -102,9 +102,7 @@ def _decimals(values: list[Any], present: list[bool]) -> tuple[Type, list[Any]] 
         return None
     scale = max((max(0, -int(value.as_tuple().exponent)) for value in found), default=0)
     precise = decimal.Context(prec=200)
-    whole = [
-        int(value.scaleb(scale, context=precise)) if here else 0 for value, here in zip(values, present)
-    ]
+    whole = [int(value.scaleb(scale, context=precise)) if here else 0 for value, here in zip(values, present)]
     precision = max(max((len(str(abs(value))) for value in whole), default=1), scale, 1)
     if precision > _digits:
         return None

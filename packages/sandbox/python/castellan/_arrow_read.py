@@ -3,9 +3,11 @@
 import dataclasses
 import datetime
 import decimal
+import itertools
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
 from . import _arrow_schema as schema
 from . import _flatbuffer as flatbuffer
@@ -242,9 +244,9 @@ def texts(chunk: Chunk) -> list[str]:
     if data.isascii():
         whole = data.decode("ascii")
         if base == 0:
-            return [whole[begin:end] for begin, end in zip(ends, ends[1:])]
-        return [whole[begin - base : end - base] for begin, end in zip(ends, ends[1:])]
-    return [data[begin - base : end - base].decode("utf-8", "replace") for begin, end in zip(ends, ends[1:])]
+            return [whole[begin:end] for begin, end in itertools.pairwise(ends)]
+        return [whole[begin - base : end - base] for begin, end in itertools.pairwise(ends)]
+    return [data[begin - base : end - base].decode("utf-8", "replace") for begin, end in itertools.pairwise(ends)]
 
 
 def scaled(chunk: Chunk) -> list[int]:
@@ -289,10 +291,8 @@ def _times(chunk: Chunk) -> list[Any]:
         return [_guarded(lambda ticks: _microseconds(ticks, unit), value) for value in raw]
     if type.kind == schema.TIME:
         return [_guarded(lambda ticks: (_epoch + _microseconds(ticks, unit)).time(), value) for value in raw]
-    zone = None if type.zone is None else datetime.timezone.utc
-    return [
-        _guarded(lambda ticks: (_epoch + _microseconds(ticks, unit)).replace(tzinfo=zone), value) for value in raw
-    ]
+    zone = None if type.zone is None else datetime.UTC
+    return [_guarded(lambda ticks: (_epoch + _microseconds(ticks, unit)).replace(tzinfo=zone), value) for value in raw]
 
 
 def _microseconds(ticks: int, unit: int) -> datetime.timedelta:

@@ -137,9 +137,7 @@ def record_message(
 ) -> bytes:
     """The message before the body of a batch, or of a dictionary. A node is a length and a number of nulls, a buffer an
     offset and a length."""
-    batch = flatbuffer.table(
-        [(0, "q", length), (1, "o", flatbuffer.pairs(nodes)), (2, "o", flatbuffer.pairs(buffers))]
-    )
+    batch = flatbuffer.table([(0, "q", length), (1, "o", flatbuffer.pairs(nodes)), (2, "o", flatbuffer.pairs(buffers))])
     if dictionary is None:
         return _message(RECORD_MESSAGE, batch, body)
     return _message(DICTIONARY_MESSAGE, flatbuffer.table([(0, "q", dictionary), (1, "o", batch)]), body)
@@ -147,4 +145,3 @@ def record_message(
 
 END = struct.pack("<Ii", 0xFFFFFFFF, 0)
 """The last bytes of a stream."""
-

@@ -1,7 +1,7 @@
 """Writes an Arrow IPC stream of columns that are buffers already."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Iterator
 
 from . import _arrow_schema as schema
 from ._arrow_schema import Field

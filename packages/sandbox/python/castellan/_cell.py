@@ -6,7 +6,8 @@ import inspect
 import linecache
 import sys
 from collections import OrderedDict
-from typing import Any, Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from . import _arrow_write, _dataframes, _display, _figures, _traceback
 
@@ -33,10 +34,12 @@ class Ending(NamedTuple):
 
 
 def completed() -> Ending:
+    """The ending of a program that came to its end."""
     return Ending("completed", 0, None)
 
 
 def interrupted() -> Ending:
+    """The ending by the user; its exit code is the shell's for an interrupt."""
     return Ending("interrupted", 130, None)
 
 
@@ -167,5 +170,3 @@ class Cells:
     def export(self, name: str) -> Iterator[_arrow_write.Bytes]:
         """A dataframe as an Arrow IPC stream, in pieces. Raises `KeyError` where there is none of that name."""
         return self._dataframes.export(name)
-
-

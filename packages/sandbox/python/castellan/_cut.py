@@ -18,4 +18,4 @@ def text(value: str, maximum: int = TEXT) -> bytes:
         return encoded
     note = f"\n[cut: {len(value)} characters in all]"
     kept = encoded[: maximum - len(note)].decode("utf-8", "ignore")
-    return f"{kept}{note}".encode("utf-8")
+    return f"{kept}{note}".encode()

@@ -4,7 +4,8 @@ import ast
 import importlib.util
 import sys
 import weakref
-from typing import Any, Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from . import _arrow_read, _arrow_write, _table
 
@@ -105,12 +106,7 @@ class Dataframes:
             try:
                 shape = value.shape
                 before = self._seen.get(name)
-                if (
-                    before is not None
-                    and before.frame() is value
-                    and before.shape == shape
-                    and name not in written
-                ):
+                if before is not None and before.frame() is value and before.shape == shape and name not in written:
                     seen[name] = before
                     continue
                 told = {"name": name, "rows": int(shape[0]), "columns": int(shape[1]), "memory": _memory(value)}

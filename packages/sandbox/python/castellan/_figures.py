@@ -6,7 +6,8 @@ import importlib.util
 import io
 import sys
 import types
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from . import _display
 

@@ -4,7 +4,8 @@ Source: https://flatbuffers.dev/internals, the layout of tables, vectors and str
 """
 
 import struct
-from typing import Any, Callable, Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 _i32 = struct.Struct("<i")
 _u32 = struct.Struct("<I")
@@ -151,16 +152,20 @@ class Writer:
 
 
 def text(value: str) -> Write:
+    """A text that a table refers to."""
     return lambda writer: writer.text(value)
 
 
 def table(fields: list[Field]) -> Write:
+    """A table that another refers to."""
     return lambda writer: writer.table(fields)
 
 
 def tables(writes: list[Write]) -> Write:
+    """A vector of what is written elsewhere."""
     return lambda writer: writer.tables(writes)
 
 
 def pairs(values: list[tuple[int, int]]) -> Write:
+    """A vector of structures that are two 64-bit integers each."""
     return lambda writer: writer.pairs(values)

@@ -10,14 +10,17 @@ def of(value: object) -> type[object]:
 
 
 def is_dictionary(value: object) -> TypeGuard[dict[Any, Any]]:
+    """Whether it is a dictionary, or inherits from one."""
     return isinstance(value, dict)
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether values can be had from it by keys."""
     return isinstance(value, Mapping)
 
 
 def is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
+    """Whether it is a tuple, or inherits from one."""
     return isinstance(value, tuple)
 
 
@@ -32,4 +35,5 @@ def is_gathering(value: object) -> TypeGuard[list[Any] | tuple[Any, ...] | set[A
 
 
 def is_bytes(value: object) -> TypeGuard[bytes | bytearray | memoryview]:
+    """Whether it is raw bytes, in one of the forms that Python has for them."""
     return isinstance(value, (bytes, bytearray, memoryview))

@@ -4,7 +4,8 @@ import os
 import re
 import stat
 import sys
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from . import _dataframes, _host, _kinds, _table
 
@@ -18,9 +19,7 @@ _word = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _quoted = re.compile(r"'((?:[^']|'')*)'")
 
 
-def sql(
-    statement: str, tables: Mapping[str, Any] | None = None, files: Sequence[str] | None = None
-) -> Any:
+def sql(statement: str, tables: Mapping[str, Any] | None = None, files: Sequence[str] | None = None) -> Any:
     """The result of one read-only statement of SQL (DuckDB's), as a dataframe.
 
     Dataframes among the variables are tables by their names; `tables` names others (dataframes, or dictionaries of
@@ -30,7 +29,7 @@ def sql(
     host = _host.current
     if host is None:
         raise RuntimeError("castellan.sql works in the session's Python; this is a process of its own")
-    frame = sys._getframe(1)
+    frame = sys._getframe(1)  # noqa: SLF001 -- the program's variables are those of its caller
     given: dict[str, Any] = {}
     words = set(_word.findall(statement))
     for scope in (frame.f_globals, frame.f_locals):
@@ -45,15 +44,14 @@ def sql(
         if not _dataframes.is_dataframe(table):
             raise TypeError(f"the table {name} is no dataframe")
         sent.append((name, list(_dataframes.stream(table))))
-    for path in dict.fromkeys([*_quoted_files(statement), *(files or ())]):
-        sent.append((path, [_content(path)]))
+    sent.extend((path, [_content(path)]) for path in dict.fromkeys([*quoted_files(statement), *(files or ())]))
     size = sum(len(piece) for _, pieces in sent for piece in pieces)
     if size > MAXIMUM:
         raise ValueError(f"the tables of the statement have {size} bytes, more than the {MAXIMUM} that can be sent")
     return _dataframes.read(host.query(statement, sent))
 
 
-def _quoted_files(statement: str) -> list[str]:
+def quoted_files(statement: str) -> list[str]:
     """The files that a statement quotes."""
     quoted = [text.replace("''", "'") for text in _quoted.findall(statement)]
     return [text for text in quoted if text.lower().endswith(FILES) and os.path.isfile(text)]

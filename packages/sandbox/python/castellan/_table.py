@@ -3,7 +3,8 @@ again with `castellan.sql`."""
 
 import html
 import sys
-from typing import Any, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from . import _arrow_python, _arrow_read, _cut
 from ._arrow_write import Written
@@ -15,10 +16,10 @@ SHOWN = 20
 class Table:
     """Columns of equal length, by name.
 
-        table.columns            the names
-        table.rows               the number of rows
-        table["amount"]          a column, as a list
-        for row in table: ...    each row, as a record
+    table.columns            the names
+    table.rows               the number of rows
+    table["amount"]          a column, as a list
+    for row in table: ...    each row, as a record
     """
 
     def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -132,8 +133,6 @@ def markdown(names: Sequence[str], rows: Sequence[Sequence[Any]], total: int) ->
 def as_html(names: Sequence[str], rows: Sequence[Sequence[Any]], total: int) -> str:
     """Rows as a table of HTML."""
     head = "".join(f"<th>{html.escape(_cell(name))}</th>" for name in names)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(_cell(cell))}</td>" for cell in row) + "</tr>" for row in rows
-    )
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(_cell(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     note = f"<p>{len(rows)} of {total} rows</p>" if total > len(rows) else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"

@@ -1,7 +1,8 @@
 """The text of a value, made without more of it than is shown: the text of a list of a hundred million numbers would
 take gigabytes before it could be cut."""
 
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 from . import _cut, _kinds
 
@@ -83,6 +84,7 @@ def _add_items(text: _Text, value: Any, depth: int, above: list[int]) -> None:
         if kind is dict:
             _add(text, part[0], depth + 1, above)
             text.add(": ")
-            part = part[1]
-        _add(text, part, depth + 1, above)
+            _add(text, part[1], depth + 1, above)
+        else:
+            _add(text, part, depth + 1, above)
     text.add(closing)

@@ -104,7 +104,7 @@ class Relay:
                 try:
                     await asyncio.wait_for(session.at_rest.wait(), patience)
                     return session
-                except asyncio.TimeoutError:
+                except TimeoutError:
                     continue
         self._session = None
         session.process.kill()
@@ -205,7 +205,7 @@ class Relay:
         key = (head.get("id"), head.get("nonce"))
         if event == "restarted":
             session.lost = key not in session.wanted
-        wanted = key in session.wanted or head.get("nonce") != "relay" and key not in session.open
+        wanted = key in session.wanted or (head.get("nonce") != "relay" and key not in session.open)
         if event in _LAST:
             session.open.pop(key, None)
             session.wanted.discard(key)

@@ -18,9 +18,10 @@ MAXIMUM_TOLD_BYTES = 256 * 1024
 
 _unwatched = frozenset({"library", "uploads"})
 
+
 def is_unwatched(path: str) -> bool:
     """Whether changes of a file are no result of an execution."""
-    return path.split("/")[0] in _unwatched
+    return path.split("/", 1)[0] in _unwatched
 
 
 Mark = tuple[int, int, int]
@@ -80,9 +81,12 @@ class ChangedFiles:
                         path = [*parts, entry.name]
                         if stat.S_ISREG(about.st_mode):
                             marks["/".join(path)] = (about.st_mtime_ns, about.st_size, about.st_ino)
-                        elif stat.S_ISDIR(about.st_mode) and len(path) < MAXIMUM_DEPTH:
-                            if parts or entry.name not in _unwatched:
-                                pending.append(path)
+                        elif (
+                            stat.S_ISDIR(about.st_mode)
+                            and len(path) < MAXIMUM_DEPTH
+                            and (parts or entry.name not in _unwatched)
+                        ):
+                            pending.append(path)
             except OSError:
                 # The folder went away while it was read: what is in it is gone as well.
                 continue

@@ -4,7 +4,7 @@ each folder is opened in the one before it, links are not followed, and what is 
 import hashlib
 import os
 import stat
-from typing import Callable, Iterator
+from collections.abc import Callable, Iterator
 
 from . import failure, names
 from .failure import Failure
@@ -74,17 +74,17 @@ class Files:
                         raise
                     os.mkdir(part, 0o755, dir_fd=at)
                     below = os.open(part, _folder, dir_fd=at)
-                except NotADirectoryError:
+                except NotADirectoryError as error:
                     if not make:
                         raise
                     at_path = names.told("/".join(parts))
-                    raise Failure("invalid", f"{at_path}: a file or a link is where a folder has to be")
+                    raise Failure("invalid", f"{at_path}: a file or a link is where a folder has to be") from error
                 os.close(at)
                 at = below
             return at
         except OSError as error:
             os.close(at)
-            raise failure.of(error, names.told("/".join(parts)))
+            raise failure.of(error, names.told("/".join(parts))) from error
         except Failure:
             os.close(at)
             raise
@@ -106,7 +106,7 @@ class Files:
         try:
             fd = os.open(parts[-1], _file, dir_fd=folder)
         except OSError as error:
-            raise failure.of(error, names.told(path))
+            raise failure.of(error, names.told(path)) from error
         finally:
             os.close(folder)
         about = os.fstat(fd)
@@ -128,7 +128,7 @@ class Files:
                     entries.append(_entry("/".join([*parts, entry.name]), entry))
             return entries
         except OSError as error:
-            raise failure.of(error, names.told(path))
+            raise failure.of(error, names.told(path)) from error
         finally:
             os.close(fd)
 
@@ -140,10 +140,10 @@ class Files:
         folder = self.folder(parts[:-1])
         try:
             os.unlink(parts[-1], dir_fd=folder)
-        except IsADirectoryError:
-            raise Failure("invalid", f"{names.told(path)}: it is a folder")
+        except IsADirectoryError as error:
+            raise Failure("invalid", f"{names.told(path)}: it is a folder") from error
         except OSError as error:
-            raise failure.of(error, names.told(path))
+            raise failure.of(error, names.told(path)) from error
         finally:
             os.close(folder)
 
@@ -158,14 +158,14 @@ class Files:
             if about is not None and not stat.S_ISDIR(about.st_mode):
                 os.unlink(parts[-1], dir_fd=parent)
         except OSError as error:
-            raise failure.of(error, names.told(path))
+            raise failure.of(error, names.told(path)) from error
         finally:
             os.close(parent)
         fd = self.folder(parts, make=True)
         try:
             _empty(fd)
         except OSError as error:
-            raise failure.of(error, names.told(path))
+            raise failure.of(error, names.told(path)) from error
         finally:
             os.close(fd)
 
@@ -219,7 +219,7 @@ class Files:
                         yield batch
                         batch = []
             except OSError as error:
-                raise failure.of(error, names.told("/".join([*parts, *below])))
+                raise failure.of(error, names.told("/".join([*parts, *below]))) from error
             finally:
                 os.close(fd)
         yield batch
@@ -319,7 +319,7 @@ class Writing:
             self._fd = os.open(temporary, _new, 0o644, dir_fd=folder)
         except OSError as error:
             os.close(folder)
-            raise failure.of(error, names.told(name))
+            raise failure.of(error, names.told(name)) from error
 
     def write(self, data: bytes | memoryview) -> None:
         """Writes the next bytes; whoever gets a `Failure` calls `abandon`."""
@@ -328,19 +328,19 @@ class Writing:
             while len(view) > 0:
                 view = view[os.write(self._fd, view) :]
         except OSError as error:
-            raise failure.of(error, names.told(self._name))
+            raise failure.of(error, names.told(self._name)) from error
 
     def commit(self) -> None:
         """Puts the file in its place."""
         os.close(self._fd)
         try:
             os.rename(self._temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
-        except IsADirectoryError:
+        except IsADirectoryError as error:
             self._forget()
-            raise Failure("invalid", f"{names.told(self._name)}: a folder is there")
+            raise Failure("invalid", f"{names.told(self._name)}: a folder is there") from error
         except OSError as error:
             self._forget()
-            raise failure.of(error, names.told(self._name))
+            raise failure.of(error, names.told(self._name)) from error
         os.close(self._folder)
 
     def abandon(self) -> None:

@@ -7,7 +7,8 @@ import importlib
 import importlib.util
 import os
 import signal
-from typing import Callable, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 _COMMON = ("numpy", "pandas", "matplotlib", "scipy", "sklearn", "statsmodels", "seaborn", "PIL", "pyarrow", "polars")
 _WARM = (

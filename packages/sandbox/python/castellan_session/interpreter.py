@@ -6,7 +6,7 @@ import secrets
 import signal
 import socket
 import struct
-from typing import Callable
+from collections.abc import Callable
 
 from . import forked, frames, processes
 from .loop import Connection, Loop
@@ -34,9 +34,7 @@ class Interpreter:
         null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         out, err = self.pipes.writers
         try:
-            self.pid = forked.fork(
-                _kernel(self._word), {0: null, 1: out, 2: err, CHANNEL: theirs_fd}
-            )
+            self.pid = forked.fork(_kernel(self._word), {0: null, 1: out, 2: err, CHANNEL: theirs_fd})
         except OSError:
             os.close(ours_fd)
             self.pipes.close()

@@ -10,9 +10,10 @@ import signal
 import struct
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from types import FrameType, TracebackType
-from typing import Callable, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -51,7 +52,8 @@ class _Deferred:
         interrupts.depth -= 1
         if interrupts.depth == 0 and interrupts.held:
             interrupts.held = False
-            if kind is None and _within_program(sys._getframe(1)):
+            caller = sys._getframe(1)  # noqa: SLF001 -- there is no public way to it that costs as little
+            if kind is None and _within_program(caller):
                 raise KeyboardInterrupt
 
 

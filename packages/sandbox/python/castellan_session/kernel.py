@@ -14,7 +14,6 @@ from . import frames, plain
 from .interrupts import Interrupts
 from .kernel_channel import Channel
 
-
 Piece = bytes | bytearray | memoryview
 
 

@@ -1,7 +1,7 @@
 """The pipes that a process puts its output into."""
 
 import os
-from typing import Callable
+from collections.abc import Callable
 
 from .loop import Loop, read_available
 

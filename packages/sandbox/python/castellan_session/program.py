@@ -2,7 +2,7 @@
 
 import os
 import signal
-from typing import Callable
+from collections.abc import Callable
 
 from . import forked, processes
 from .execution import Execution
@@ -36,10 +36,10 @@ class Program:
                 self.pid = forked.fork(_python(code, environment), fds)
         except OSError as error:
             self.pipes.close()
-            raise Failure("exhausted", f"no process can be started: {os.strerror(error.errno or 0).lower()}")
-        except ValueError:
+            raise Failure("exhausted", f"no process can be started: {os.strerror(error.errno or 0).lower()}") from error
+        except ValueError as error:
             self.pipes.close()
-            raise Failure("invalid", "the command has a NUL character")
+            raise Failure("invalid", "the command has a NUL character") from error
         finally:
             os.close(null)
         self.pipes.close_writers()

@@ -40,17 +40,19 @@ class PlainTables(unittest.TestCase):
             "zoned": [
                 datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=2))),
                 None,
-                datetime.datetime(1900, 1, 1, tzinfo=datetime.timezone.utc),
+                datetime.datetime(1900, 1, 1, tzinfo=datetime.UTC),
             ],
             "bytes": [b"\x00\xff", None, b""],
         }
         found = back(_table.Table(columns))
         for name, values in columns.items():
             self.assertEqual(found[name], values, name)
-        self.assertEqual(found["zoned"][0].tzinfo, datetime.timezone.utc)
+        self.assertEqual(found["zoned"][0].tzinfo, datetime.UTC)
 
     def test_what_has_no_type_of_its_own_is_text(self):
-        found = back(_table.Table({"mixed": [1, "a", None], "list": [[1, {"a": 2}], None, []], "large": [2**70, 1, None]}))
+        found = back(
+            _table.Table({"mixed": [1, "a", None], "list": [[1, {"a": 2}], None, []], "large": [2**70, 1, None]})
+        )
         self.assertEqual(found["mixed"], ["1", "a", None])
         self.assertEqual(found["list"], ['[1, {"a": 2}]', None, "[]"])
         self.assertEqual(found["large"], [str(2**70), "1", None])
@@ -69,7 +71,9 @@ class PlainTables(unittest.TestCase):
                 "i": [drawn.choice([None, drawn.randint(-(2**63), 2**63 - 1)]) for _ in range(rows)],
                 "f": [drawn.choice([None, drawn.uniform(-1e9, 1e9)]) for _ in range(rows)],
                 "b": [drawn.choice([None, True, False]) for _ in range(rows)],
-                "t": [drawn.choice([None, "", "é" * drawn.randint(0, 9), "x" * drawn.randint(0, 99)]) for _ in range(rows)],
+                "t": [
+                    drawn.choice([None, "", "é" * drawn.randint(0, 9), "x" * drawn.randint(0, 99)]) for _ in range(rows)
+                ],
             }
             for name, values in table.items():
                 if all(value is None for value in values):

@@ -107,7 +107,9 @@ class Cells(unittest.TestCase):
             self.run_cell("raise KeyboardInterrupt")
 
     def test_forms_of_a_value(self):
-        self.run_cell("class A:\n    def _repr_html_(self): return '<b>a</b>'\n    def __repr__(self): return 'A!'\nA()")
+        self.run_cell(
+            "class A:\n    def _repr_html_(self): return '<b>a</b>'\n    def __repr__(self): return 'A!'\nA()"
+        )
         self.assertEqual(self.host.shown[0], [("text/html", b"<b>a</b>"), ("text/plain", b"A!")])
         self.run_cell("class B:\n    def _repr_html_(self): raise ValueError\n    def __repr__(self): return 'B!'\nB()")
         self.assertEqual(self.host.shown[1], [("text/plain", b"B!")])
@@ -115,11 +117,15 @@ class Cells(unittest.TestCase):
             "class C:\n    def _repr_mimebundle_(self, include=None, exclude=None): return {'text/plain': 'c', 'application/json': {'a': 1}}\nC()"
         )
         self.assertEqual(self.host.shown[2], [("application/json", b'{"a": 1}'), ("text/plain", b"c")])
-        self.run_cell("class D:\n    def _repr_png_(self): return b'x' * (5 * 1024 * 1024)\n    def __repr__(self): return 'D!'\nD()")
+        self.run_cell(
+            "class D:\n    def _repr_png_(self): return b'x' * (5 * 1024 * 1024)\n    def __repr__(self): return 'D!'\nD()"
+        )
         self.assertEqual(self.host.shown[3], [("text/plain", b"D!")])
 
     def test_a_repr_that_fails_fails_the_program(self):
-        self.assertEqual(self.run_cell("class A:\n    def __repr__(self): raise ValueError('no')\nA()").outcome, "failed")
+        self.assertEqual(
+            self.run_cell("class A:\n    def __repr__(self): raise ValueError('no')\nA()").outcome, "failed"
+        )
 
     def test_tables_are_previewed(self):
         self.run_cell("import castellan\ncastellan.Table({'a': list(range(1000)), 'b': ['<b>|'] * 1000})")
@@ -198,7 +204,21 @@ class Cells(unittest.TestCase):
 
 class Texts(unittest.TestCase):
     def test_is_what_repr_says_where_that_is_short(self):
-        for value in [1, "a", [1, "b", (2,)], {}, {"a": {1, 2}}, (), frozenset({3}), set(), b"x", None, 1.5, [[]], {1: [2]}]:
+        for value in [
+            1,
+            "a",
+            [1, "b", (2,)],
+            {},
+            {"a": {1, 2}},
+            (),
+            frozenset({3}),
+            set(),
+            b"x",
+            None,
+            1.5,
+            [[]],
+            {1: [2]},
+        ]:
             self.assertEqual(_text.of(value), repr(value))
 
     def test_is_bounded_without_being_made(self):
@@ -221,7 +241,7 @@ class Texts(unittest.TestCase):
 
 class QuotedFiles(unittest.TestCase):
     def test_only_files_that_are_there_and_hold_data(self):
-        self.assertEqual(_sql._quoted_files("select * from 'nowhere.csv' where a = '/etc/passwd'"), [])
+        self.assertEqual(_sql.quoted_files("select * from 'nowhere.csv' where a = '/etc/passwd'"), [])
 
 
 class Tracebacks(unittest.TestCase):

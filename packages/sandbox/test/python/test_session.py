@@ -28,7 +28,11 @@ class Frames(unittest.TestCase):
         return found
 
     def test_are_the_same_wherever_they_are_cut(self):
-        data = frames.encode({"a": 1, "bytes": 4}, b"\n{}\n") + frames.encode({"ü": "\ud800"}) + frames.encode({"bytes": 0})
+        data = (
+            frames.encode({"a": 1, "bytes": 4}, b"\n{}\n")
+            + frames.encode({"ü": "\ud800"})
+            + frames.encode({"bytes": 0})
+        )
         whole = self.read(data, [])
         self.assertEqual(whole, [({"a": 1, "bytes": 4}, b"\n{}\n"), ({"ü": "\ud800"}, b""), ({"bytes": 0}, b"")])
         for at in range(1, len(data)):
@@ -36,8 +40,18 @@ class Frames(unittest.TestCase):
         self.assertEqual(self.read(data, [1] * len(data)), whole)
 
     def test_that_are_none_are_refused(self):
-        for data in [b"x\n", b"[]\n", b"null\n", b'{"bytes": -1}\n', b'{"bytes": 1.5}\n', b'{"bytes": true}\n', b"\xff\n",
-                     b" " * frames.MAXIMUM_LINE + b"{}\n", b"[" * 100_000 + b"\n", b'{"bytes": 11}\n']:
+        for data in [
+            b"x\n",
+            b"[]\n",
+            b"null\n",
+            b'{"bytes": -1}\n',
+            b'{"bytes": 1.5}\n',
+            b'{"bytes": true}\n',
+            b"\xff\n",
+            b" " * frames.MAXIMUM_LINE + b"{}\n",
+            b"[" * 100_000 + b"\n",
+            b'{"bytes": 11}\n',
+        ]:
             with self.assertRaises(frames.Breach):
                 self.read(data, [], maximum=10)
 
@@ -164,7 +178,18 @@ class FilesOfASession(unittest.TestCase):
         self.assertEqual([name for name in os.listdir(self.root) if name.startswith(".")], [])
 
     def test_paths_cannot_leave(self):
-        for path in ["../a", "/etc/passwd", "a//b", "a/../b", ".", "", "a\0b", "x" * 256, "/".join(["d"] * 65), "\ud800"]:
+        for path in [
+            "../a",
+            "/etc/passwd",
+            "a//b",
+            "a/../b",
+            ".",
+            "",
+            "a\0b",
+            "x" * 256,
+            "/".join(["d"] * 65),
+            "\ud800",
+        ]:
             self.assertEqual(self.put([(path, 1)], b"x").reason, "invalid", path)
             self.assertEqual(self.reason(self.files.get, path), "invalid", path)
 
@@ -238,7 +263,9 @@ class FilesOfASession(unittest.TestCase):
         found = {entry["path"]: entry for batch in self.files.tree("library", 100) for entry in batch}
         self.assertEqual(found["leak"]["kind"], "link")
         self.assertEqual(found["team"]["kind"], "directory")
-        self.assertEqual(found["team/a.md"]["digest"], "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb")
+        self.assertEqual(
+            found["team/a.md"]["digest"], "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
+        )
         self.assertIn("\\xff\\x0a", found)
         self.assertEqual(self.reason(self.files.tree, "library", 3), "too_many_files")
         os.makedirs(self.at("/".join(["library", *["d"] * 70])))
