@@ -79,7 +79,7 @@ export interface SandboxSpec {
 export interface ExecRequest {
   readonly language: "python" | "bash"
   readonly code: string
-  /** `session`: in the session's Python, whose variables stay. `process`: in a fresh process. */
+  /** `session`: in the session's Python, whose variables stay. `process`: in a fresh one, which ends with all that it started. */
   readonly within: "session" | "process"
   /** Environment variables of a fresh process, beside the session's own. */
   readonly environment?: Readonly<Record<string, string>>
