@@ -6,7 +6,7 @@ import { generate, isWellFormed } from "@castellan/core/apikey/ApiKeySecret"
 import * as SecretKeys from "@castellan/core/secret/SecretKeys"
 import { createHmac } from "node:crypto"
 import { SecureRandom } from "effect/crypto"
-import { Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
+import { Effect, FileSystem, Option, Path, type PlatformError, Redacted, Schema } from "effect"
 
 /** The data folder cannot be used. */
 export class KeepUnusable extends Schema.TaggedError<KeepUnusable>()("KeepUnusable", {
@@ -71,19 +71,51 @@ export const open = Effect.fn("Keep.open")(function* (
 
   yield* Effect.mapError(files.makeDirectory(folder, { recursive: true, mode: 0o700 }), unusable("making it"))
 
-  /** Written beside its place and moved into it: a start that is cut off leaves the whole file or none. */
-  const write = Effect.fnUntraced(function* (name: string, content: string) {
-    const place = path.join(folder, name)
-    const draft = `${place}.new`
-    yield* files.writeFileString(draft, content, { mode: 0o600 })
-    yield* files.chmod(draft, 0o600)
-    yield* files.rename(draft, place)
-    return content
+  const random = yield* SecureRandom.SecureRandom
+
+  /**
+   * Has a text on the disk beside its place, under a name that nobody else uses, until it was put in its place: a start
+   * that is cut off leaves the whole file there or none.
+   */
+  const drafted = Effect.fnUntraced(function* <E>(
+    place: string,
+    content: string,
+    put: (draft: string) => Effect.Effect<void, E>
+  ) {
+    const draft = `${place}.${Buffer.from(yield* random.randomBytes(6)).toString("hex")}.new`
+    yield* Effect.gen(function* () {
+      const out = yield* files.open(draft, { flag: "wx", mode: 0o600 })
+      yield* out.writeAll(new TextEncoder().encode(content))
+      yield* out.sync
+    }).pipe(
+      Effect.scoped,
+      Effect.andThen(put(draft)),
+      Effect.ensuring(Effect.ignore(files.remove(draft, { force: true })))
+    )
   })
+  const write = (name: string, content: string) => {
+    const place = path.join(folder, name)
+    return drafted(place, content, (draft) => files.rename(draft, place))
+  }
+  const isThere = (error: PlatformError.PlatformError): boolean => error.reason._tag === "AlreadyExists"
+  /** In its place unless something is there: a link takes nothing's place. Where files cannot be linked, it is moved. */
+  const putFirst = (draft: string, place: string) =>
+    files.link(draft, place).pipe(
+      Effect.catchIf(
+        (error) => !isThere(error),
+        () => files.rename(draft, place)
+      )
+    )
+  /** Of several who start at once, the first has made it, and the others find it. */
   const readOr = Effect.fnUntraced(function* <E, R>(name: string, make: Effect.Effect<string, E, R>) {
     const place = path.join(folder, name)
     if (yield* files.exists(place)) return { content: yield* files.readFileString(place), isNew: false }
-    return { content: yield* write(name, yield* make), isNew: true }
+    const content = yield* make
+    const isNew = yield* drafted(place, content, (draft) => putFirst(draft, place)).pipe(
+      Effect.as(true),
+      Effect.catchIf(isThere, () => Effect.succeed(false))
+    )
+    return { content: isNew ? content : yield* files.readFileString(place), isNew }
   })
 
   const identity = yield* readOr("identity.json", Effect.flatMap(FirstStart.newIdentity, encodeIdentity)).pipe(

@@ -2,7 +2,7 @@
 import { NodeCrypto, NodeServices } from "@effect/platform-node"
 import * as SecretKeys from "@castellan/core/secret/SecretKeys"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Layer, Option, Redacted } from "effect"
+import { Effect, FileSystem, Layer, Option, PlatformError, Redacted } from "effect"
 import * as Keep from "../src/Keep.ts"
 
 const platform = Layer.mergeAll(NodeServices.layer, NodeCrypto.layer)
@@ -27,6 +27,46 @@ describe("the data folder", () => {
       for (const name of yield* files.readDirectory(folder)) {
         assert.strictEqual((yield* files.stat(`${folder}/${name}`)).mode & 0o777, 0o600, name)
       }
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("is the same for all who start in it at once", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const folder = `${yield* files.makeTempDirectoryScoped()}/new`
+      const kept = yield* Effect.forEach(Array.from({ length: 8 }), () => Keep.open(folder, Option.none()), {
+        concurrency: "unbounded"
+      })
+      const later = yield* Keep.open(folder, Option.none())
+      const told = (keep: Keep.Keep) => ({
+        identity: keep.identity,
+        adminKey: Redacted.value(keep.adminKey),
+        secret: Redacted.value(keep.secret),
+        sessionSecret: Redacted.value(keep.sessionSecret),
+        secretsKey: Option.map(keep.secretsKey, Redacted.value)
+      })
+      for (const keep of kept) assert.deepStrictEqual(told(keep), told(later))
+      assert.lengthOf(
+        kept.filter((keep) => keep.isFirstStart),
+        1
+      )
+      assert.sameMembers(
+        [...(yield* files.readDirectory(folder))],
+        ["admin.key", "identity.json", "secret", "secrets.key", "session.secret"]
+      )
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("is made where files cannot be linked as well", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* files.makeTempDirectoryScoped()
+      const refused = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "link" })
+      const unlinked = FileSystem.FileSystem.of({ ...files, link: () => Effect.fail(refused) })
+      const first = yield* Effect.provideService(Keep.open(folder, Option.none()), FileSystem.FileSystem, unlinked)
+      const second = yield* Keep.open(folder, Option.none())
+      assert.deepStrictEqual(second.identity, first.identity)
+      assert.strictEqual(Redacted.value(second.adminKey), Redacted.value(first.adminKey))
     }).pipe(Effect.provide(platform))
   )
 
