@@ -35,6 +35,8 @@ import { ofEnd, ofReply, unavailable } from "./internal/SourceFailure.ts"
 export interface Options {
   /** Resident memory of one process, in bytes: 1 GiB by default. A statement that needs more is stopped. */
   readonly memory?: number
+  /** Bytes that one process may keep in the system's temporary folder beside the files of a statement: `memory` by default. */
+  readonly spill?: number
   /** Threads of one process: by default as many as the machine has processors, at most 4. */
   readonly threads?: number
   /** Processes at the same time: 4 by default. Statements beyond wait. */
@@ -79,6 +81,7 @@ export const make = Effect.fnUntraced(function* (
   options: Options = {}
 ): Effect.fn.Return<SuppliedQueries, never, Scope.Scope> {
   const memory = options.memory ?? 1024 * megabyte
+  const spill = options.spill ?? memory
   const threads = options.threads ?? Math.min(availableParallelism(), 4)
   const grace = Duration.fromInputUnsafe(options.grace ?? "500 millis")
   const timeout = Duration.fromInputUnsafe(options.timeout ?? "1 minute")
@@ -144,6 +147,7 @@ export const make = Effect.fnUntraced(function* (
             maxBytes: maximumResult,
             directory: directories.get(process) ?? "",
             memory,
+            spill,
             threads
           },
           maximumResult,

@@ -5,8 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
-import { readdirSync, readFileSync, readlinkSync } from "node:fs"
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs"
 import { createServer } from "node:http"
+import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import * as DuckDbSqlExecutor from "../../src/sql/DuckDbSqlExecutor.ts"
 import { SqlExecutor, type SqlTable } from "../../src/sql/SqlExecutor.ts"
@@ -373,6 +374,60 @@ it.layer(DuckDbSqlExecutor.layer({ timeout: "1 second" }), { timeout: "60 second
     )
   }
 )
+
+/** Bytes in the folders of the children that run DuckDB. */
+const kept = (): number => {
+  let bytes = 0
+  for (const pid of children()) {
+    try {
+      const folder = readlinkSync(`/proc/${pid}/cwd`)
+      for (const name of readdirSync(folder)) bytes += statSync(join(folder, name)).size
+    } catch {
+      // It ended meanwhile, or the file did.
+    }
+  }
+  return bytes
+}
+
+/** The most that was kept while something ran. */
+const mostKept = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    let most = 0
+    const look = Effect.sync(() => {
+      most = Math.max(most, kept())
+    })
+    const looking = yield* Effect.forkChild(Effect.forever(Effect.andThen(look, Effect.sleep("5 millis"))))
+    const result = yield* effect
+    yield* Fiber.interrupt(looking)
+    return { result, most }
+  })
+
+it.layer(DuckDbSqlExecutor.layer({ memory: 512 * 1024 * 1024, spill: 16 * 1024 * 1024, timeout: "10 minutes" }), {
+  timeout: "120 seconds",
+  excludeTestServices: true
+})("the disk", (it) => {
+  it.effect.skipIf(!linux)("a packed file takes no more of it than it has", () =>
+    Effect.gen(function* () {
+      // Numbers that no encoding of tables makes small, again and again: what packs makes them so.
+      const block = Array.from({ length: 300 }, () => `${Math.random()},${Math.random()},${Math.random()}\n`).join("")
+      const content = gzipSync(`a,b,c\n${block.repeat(1000)}`)
+      const { most, result } = yield* mostKept(
+        ask("SELECT count(*) AS n FROM 'uploads/a.csv.gz'", [{ name: "uploads/a.csv.gz", content }])
+      )
+      assert.deepStrictEqual(result, { n: [300_000n] })
+      assert.isBelow(most, content.length + 2_000_000)
+    })
+  )
+
+  it.effect.skipIf(!linux)("what does not fit into memory is spilled up to a bound, and then stopped", () =>
+    Effect.gen(function* () {
+      // The engine's own bound is not kept by a sort, which would go on and be refused for its result.
+      const error = yield* refused("SELECT i FROM range(100000000) t(i) ORDER BY hash(i)")
+      assert.strictEqual(error.reason, "exhausted")
+      assert.include(error.message, "memory")
+    })
+  )
+})
 
 it.layer(DuckDbSqlExecutor.layer(), { timeout: "60 seconds", excludeTestServices: true })("processes", (it) => {
   it.effect.skipIf(!linux)("are one for each session, apart from the others, and end with it", () =>

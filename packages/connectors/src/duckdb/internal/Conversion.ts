@@ -13,13 +13,17 @@ import { type ReadColumn, type Reading, writeTyped } from "./TypedTable.ts"
 /** Conversions of this process so far. One that was stopped may leave its draft attached, out of the way of the next. */
 let conversions = 0
 
+/** Writes the rows of a table into `target`, a table of the engine's that is not there yet. */
+export const fill = (connection: DuckDBConnection, table: TableFiles, target: string): Promise<void> =>
+  write(connection, attemptsFor(table), target)
+
 /** Writes the rows of a table into the database file `target`, as its table `main.data`. */
 export const convert = async (connection: DuckDBConnection, table: TableFiles, target: string): Promise<void> => {
   const name = `draft_${conversions++}`
   const draft = `${target}.${process.pid}.${name}`
   try {
     await connection.run(`ATTACH ${literal(draft)} AS ${name}`)
-    await write(connection, attemptsFor(table), `${name}.main.data`)
+    await fill(connection, table, `${name}.main.data`)
     await connection.run(`DETACH ${name}`)
     renameSync(draft, target)
   } catch (error) {

@@ -32,7 +32,13 @@ export interface Engine {
 const share = 0.6
 
 /** What an engine is opened to. */
-export type Opening = Omit<Open, "_tag" | "id">
+export interface Opening extends Omit<Open, "_tag" | "id"> {
+  /** Bytes that may be spilled: four times the memory by default. */
+  readonly spill?: number
+}
+
+/** Bytes that an engine may spill. */
+export const spillOf = ({ memory, spill }: Pick<Opening, "memory" | "spill">): number => spill ?? memory * 4
 
 /** An instance of DuckDB that can reach the files of its tables and the cache, and nothing else. */
 export const locked = async (opening: Opening): Promise<DuckDBInstance> => {
@@ -40,7 +46,7 @@ export const locked = async (opening: Opening): Promise<DuckDBInstance> => {
     threads: String(opening.threads),
     memory_limit: `${Math.floor(opening.memory * share)}B`,
     temp_directory: opening.temporaryDirectory,
-    max_temp_directory_size: `${opening.memory * 4}B`,
+    max_temp_directory_size: `${spillOf(opening)}B`,
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
     allow_community_extensions: "false",

@@ -86,6 +86,8 @@ export interface Select {
   readonly directory: string
   /** Resident memory that the process may use, in bytes. */
   readonly memory: number
+  /** Bytes that the engine may spill to the directory. */
+  readonly spill: number
   readonly threads: number
 }
 

@@ -4,10 +4,11 @@
  */
 import { accessSync, constants } from "node:fs"
 import { Socket } from "node:net"
-import { type Answer, type Engine, open } from "./Engine.ts"
+import { type Answer, type Engine, open, spillOf } from "./Engine.ts"
 import { EngineFailure } from "./EngineFailure.ts"
 import { encode, makeReader } from "./Frame.ts"
 import type { FailureKind, Request, Response } from "./Message.ts"
+import { spilled } from "./Spill.ts"
 import * as SuppliedTables from "./SuppliedTables.ts"
 
 const maxRequest = 1024 * 1024 * 1024
@@ -65,10 +66,13 @@ export const serve = (): void => {
     }
   }
 
-  /** Says that memory has run out, and ends, where the process is found above its limit in the midst of a request. */
-  const watchMemory = (memory: number): void => {
+  /**
+   * Says that memory has run out, and ends, where the process is found above its limit in the midst of a request, or
+   * where more is spilled than it may: the engine's own bound is not kept by all that spills, a sort above all.
+   */
+  const watchLimits = (memory: number, directory: string, spill: number): void => {
     watchdog ??= setInterval(() => {
-      if (running === undefined || process.memoryUsage.rss() <= memory) return
+      if (running === undefined || (process.memoryUsage.rss() <= memory && spilled(directory) <= spill)) return
       send({ _tag: "Failed", id: running.id, kind: "memory", message: "the process is above its limit" })
       output.end(end)
     }, watch)
@@ -80,7 +84,7 @@ export const serve = (): void => {
         [`${request.directory}/`, ""],
         [request.directory, "the temporary folder"]
       ]
-      watchMemory(request.memory)
+      watchLimits(request.memory, request.directory, request.spill)
       selection = SuppliedTables.select(request, payload)
       return selection.answer
     }
@@ -94,7 +98,7 @@ export const serve = (): void => {
         [request.folder, "the folder"]
       ]
       engine = await open(request)
-      watchMemory(request.memory)
+      watchLimits(request.memory, request.temporaryDirectory, spillOf(request))
       const readable = request.tables.every((table) => table.files.every(isReadable))
       return { response: { _tag: "Opened", id: request.id, readable } }
     }

@@ -7,7 +7,7 @@ import { readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as ArrowResult from "./ArrowResult.ts"
 import * as ArrowTable from "./ArrowTable.ts"
-import { convert } from "./Conversion.ts"
+import { fill } from "./Conversion.ts"
 import { type Answer, locked } from "./Engine.ts"
 import { EngineFailure } from "./EngineFailure.ts"
 import * as Examination from "./Examination.ts"
@@ -52,12 +52,9 @@ const readFile = async (
     await connection.run(`CREATE VIEW ${identifier(name)} AS SELECT * FROM read_parquet(${literal(path)})`)
     return
   }
-  const target = join(directory, `supplied_${index}.db`)
-  await convert(connection, { name, aliases: [], format, files: [path], partitioned: false }, target)
-  await connection.run(
-    `ATTACH ${literal(target)} AS supplied_${index} (READ_ONLY);
-     CREATE VIEW ${identifier(name)} AS SELECT * FROM supplied_${index}.main.data`
-  )
+  // In memory, which is bounded with what it spills: a file that is packed may be a thousand times as large as it looks.
+  await fill(connection, { name, aliases: [], format, files: [path], partitioned: false }, identifier(name))
+  rmSync(path)
 }
 
 const isFile = (table: Supplied): table is Supplied & { readonly format: FileFormat } => table.format !== "arrow"
@@ -96,7 +93,7 @@ export const select = (request: Select, payload: Uint8Array): Selection => {
   }
 
   const run = async (): Promise<Answer> => {
-    const { directory, id, maxBytes, memory, statement, threads } = request
+    const { directory, id, maxBytes, memory, spill, statement, threads } = request
     const tables = suppliedBy(request, payload)
     const byName = new Map(tables.map(({ name }) => [name.toLowerCase(), name]))
     if (byName.size < tables.length) throw new EngineFailure("failed", "two tables have the same name")
@@ -110,6 +107,7 @@ export const select = (request: Select, payload: Uint8Array): Selection => {
       temporaryDirectory: directory,
       tables: [],
       memory,
+      spill,
       threads
     })
     const control = await connect(instance)
