@@ -11,9 +11,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { type Creator, creatorOf } from "../access/Access.ts"
 import { canonicalText, isEmpty } from "../access/ClientMetadata.ts"
 import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
-import type { ChatId, ChatSource } from "../chat/Chat.ts"
+import type { Chat, ChatId, ChatSource } from "../chat/Chat.ts"
 import { ChatStore } from "../chat/ChatStore.ts"
 import type { ResultTable } from "../connector/ResultTable.ts"
 import { ExecutionFailed, type RateLimitExceeded, type TimedOut } from "../error/Failure.ts"
@@ -87,15 +88,31 @@ const sourceOf: { readonly [Source in ChatSource]: ExecutionSource } = {
   agent: "agent"
 }
 
+/** Whose a chat's sandcastle is: for whom it is found, and who is kept as its maker. */
+interface ChatOwner {
+  /** The same for principals that have one sandcastle. */
+  readonly text: string
+  readonly creator: Creator
+}
+
 /**
  * For whom a sandcastle is: principals of which each owns what the other makes have the same one. A key without full
- * access, which speaks for no end user, owns what it made itself, and what it made before it was rotated.
+ * access, which speaks for no end user, owns what it made itself, and what it made before it was rotated. While a key that
+ * was rotated has its grace, old and new one go on with the same chats: the sandcastle of a chat is its first key's, of
+ * those that it was rotated from, which may have the chat at all. So each of them reaches it, whichever comes first, and
+ * an old key never reaches that of a chat which a newer one made.
  */
-const ownerOf = (principal: Principal): string => {
+const ownerOf = (principal: Principal, chat: Option.Option<Chat>): ChatOwner => {
   const { clientMetadata, key, memberId, restricted } = principal
-  const endUser = clientMetadata === undefined || isEmpty(clientMetadata) ? undefined : canonicalText(clientMetadata)
-  const ownKey = restricted && endUser === undefined ? (key?.rotatedFrom.at(-1) ?? key?.id) : undefined
-  return JSON.stringify([memberId, endUser ?? null, ownKey ?? null])
+  const made = creatorOf(principal)
+  if (clientMetadata !== undefined && !isEmpty(clientMetadata)) {
+    return { text: JSON.stringify([memberId, canonicalText(clientMetadata), null]), creator: made }
+  }
+  if (!restricted || key === undefined) return { text: JSON.stringify([memberId, null, null]), creator: made }
+  const lineage = [key.id, ...key.rotatedFrom]
+  const chatKey = Option.getOrUndefined(chat)?.access.creator?.apiKeyId
+  const apiKeyId = lineage.find((id) => id === chatKey) ?? lineage.at(-1) ?? key.id
+  return { text: JSON.stringify([memberId, null, apiKeyId]), creator: { ...made, apiKeyId } }
 }
 
 const lostMeanwhile = new ExecutionFailed({
@@ -114,16 +131,17 @@ export const layer: Layer.Layer<ChatSandcastles, never, ChatStore | Digest.Diges
       const { capabilities } = yield* SandboxRuntime
 
       /** The id of a chat's sandcastle follows from the chat and its owner: two first uses can only make the same one. */
-      const idOf = (chatId: ChatId, principal: Principal) =>
-        Effect.map(digest.digestHex(Digest.sha256, TextBytes.encode(ownerOf(principal))), (hex) =>
+      const idOf = (chatId: ChatId, owner: ChatOwner) =>
+        Effect.map(digest.digestHex(Digest.sha256, TextBytes.encode(owner.text)), (hex) =>
           SandcastleId.make(`${chatId}-${hex.slice(0, 16)}`)
         )
 
       return ChatSandcastles.of({
         capabilities,
         of: Effect.fnUntraced(function* ({ chatId, organizationId, principal }) {
-          const id = yield* idOf(chatId, principal)
           const chat = yield* chats.get(organizationId, chatId)
+          const owner = ownerOf(principal, chat)
+          const id = yield* idOf(chatId, owner)
           const source = Option.match(chat, {
             onNone: () => "chat" as const,
             onSome: (found) => sourceOf[found.source]
@@ -132,7 +150,7 @@ export const layer: Layer.Layer<ChatSandcastles, never, ChatStore | Digest.Diges
           /** Has the session open, and uses it. */
           const used = <A, E>(work: Effect.Effect<A, E, CurrentPrincipal>) =>
             Effect.gen(function* () {
-              const { missing, stateLost } = yield* sandcastles.serve(id, chatId)
+              const { missing, stateLost } = yield* sandcastles.serve(id, chatId, owner.creator)
               const use: ChatUse<A> = { answer: yield* work, sandcastleId: id, stateLost, missing }
               return use
             }).pipe(

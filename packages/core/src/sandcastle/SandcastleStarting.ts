@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import * as RcMap from "effect/RcMap"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
-import { creatorOf } from "../access/Access.ts"
+import { type Creator, creatorOf } from "../access/Access.ts"
 import { enforce } from "../access/Decision.ts"
 import { requires } from "../access/PermissionPolicy.ts"
 import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
@@ -76,6 +76,8 @@ export const make = Effect.gen(function* () {
     /** The sandcastle as it was; absent: a new one. */
     readonly before?: Sandcastle
     readonly chatId?: ChatId
+    /** Who is kept as the maker of a new one; absent: the principal. */
+    readonly creator?: Creator
     /** Whether it may be started at all, beside the permission to execute. */
     readonly permit?: (principal: Principal) => Effect.Effect<void, SessionUse.SandcastleFailure>
   }
@@ -100,7 +102,7 @@ export const make = Effect.gen(function* () {
     decided: (principal: Principal) => Effect.Effect<Opening, SessionUse.SandcastleFailure>,
     askedId?: SandcastleId
   ) {
-    const { before, chatId, files, id, mount, permit, principal } = yield* prepare(decided, askedId)
+    const { before, chatId, creator, files, id, mount, permit, principal } = yield* prepare(decided, askedId)
     yield* room.prepare(principal, id)
     const spec = {
       id,
@@ -127,7 +129,7 @@ export const make = Effect.gen(function* () {
                 const sandcastle = new Sandcastle({
                   id,
                   organizationId: principal.organizationId,
-                  creator: before?.creator ?? creatorOf(principal),
+                  creator: before?.creator ?? creator ?? creatorOf(principal),
                   ...(chatId === undefined ? {} : { chatId }),
                   ...(library === undefined ? {} : { library }),
                   status: SandcastleStatus.cases.Running.make({ startedAt: now, lastUsedAt: now }),
@@ -203,7 +205,7 @@ export const make = Effect.gen(function* () {
     return true
   })
 
-  const serve = Effect.fn("Sandcastles.serve")(function* (id: SandcastleId, chatId: ChatId) {
+  const serve = Effect.fn("Sandcastles.serve")(function* (id: SandcastleId, chatId: ChatId, creator: Creator) {
     const found = Effect.fnUntraced(function* (principal: Principal) {
       const before = yield* store.get(principal.organizationId, id)
       if (Option.isSome(before)) yield* sessions.load(principal, id, "execute")
@@ -220,6 +222,7 @@ export const make = Effect.gen(function* () {
           Effect.map(found(principal), (now): Opening => ({
             id,
             chatId,
+            creator,
             ...(now === undefined ? {} : { before: now })
           })),
         id
@@ -233,7 +236,8 @@ export const make = Effect.gen(function* () {
 
     /**
      * Has the session of a sandcastle open here that serves a chat, under an id that follows from the chat: it is made,
-     * or started again, where none is. Whoever works for the chat has been permitted to. See `ChatSandcastles`.
+     * or started again, where none is. Whoever works for the chat has been permitted to; `creator` is kept as the maker
+     * of a new one. See `ChatSandcastles`.
      */
     serve
   }
