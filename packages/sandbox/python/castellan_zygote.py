@@ -9,7 +9,8 @@ Standard input is the host: lines of JSON that ask for a session's memory (`{"me
 of everything. Standard output is for the host: `ready`, the answers, what the watchdog has killed, and what has ended.
 
 A system that can count a session's memory as a whole (control groups) does so itself. Elsewhere the fork-server looks
-at its sessions some times a second and kills those above their limit.
+at its sessions some times a second and kills those above their limit. What the kernel keeps for their sockets it cannot
+see: each of them counts with all that its buffers may hold.
 """
 
 import errno
@@ -59,14 +60,19 @@ class Session:
     # The size that a process of it begins with.
     baseline: usage.Size
     ticks: int = 0
+    # Bytes that its sockets may hold of the kernel's memory, which no process of it has.
+    buffers: int = 0
 
 
 class ForkServer:
     """Accepts connections, forks sessions off, watches them, and takes them away."""
 
-    def __init__(self, listener: socket.socket, system_calls: bytes, packages: list[str], descriptors: int) -> None:
+    def __init__(
+        self, listener: socket.socket, system_calls: bytes, packages: list[str], descriptors: int, socket_bytes: int
+    ) -> None:
         self._listener = listener
         self._descriptors = descriptors
+        self._socket_bytes = socket_bytes
         self._system_calls = system_calls
         self._packages = packages
         self._poll = select.poll()
@@ -297,10 +303,14 @@ class ForkServer:
         busy = False
         for pid, tree in usage.trees(set(watched), self._size.address_space).items():
             session = watched[pid]
-            busy = busy or tree.ticks != session.ticks
+            if tree.ticks != session.ticks:
+                busy = True
+                session.buffers = self._socket_bytes * usage.sockets_of(pid)
             session.ticks = tree.ticks
-            limit = session.memory
-            if limit is None or tree.coarse_memory <= limit:
+            if session.memory is None:
+                continue
+            limit = session.memory - session.buffers
+            if tree.coarse_memory <= limit:
                 continue
             if usage.exact_memory(tree.members, session.pid, session.baseline, limit) > limit:
                 self._tell({"killed": session.token, "reason": "memory"})
@@ -312,8 +322,11 @@ class ForkServer:
 
 
 def main() -> None:
-    """`castellan_zygote.py SOCKET FILTER`: listens there, with that filter of system calls for sessions."""
-    path, filter_path = sys.argv[1:]
+    """`castellan_zygote.py SOCKET FILTER BYTES`: listens there, with that filter of system calls for sessions.
+
+    BYTES is what the buffers of one socket hold at most.
+    """
+    path, filter_path, socket_bytes = sys.argv[1:]
     # Children of a process that ends become this one's.
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     os.umask(0o022)
@@ -332,7 +345,7 @@ def main() -> None:
     gc.collect()
     # What is here now is shared by every session; the collector of none of them touches it.
     gc.freeze()
-    ForkServer(listener, system_calls, packages, most).run()
+    ForkServer(listener, system_calls, packages, most, int(socket_bytes)).run()
 
 
 if __name__ == "__main__":

@@ -25,13 +25,13 @@ _CALLS: dict[str, dict[str, int]] = {
         "ptrace": 101, "mount": 165, "unshare": 272, "setns": 308, "chroot": 161, "pivot_root": 155, "bpf": 321,
         "keyctl": 250, "io_uring_setup": 425, "userfaultfd": 323, "perf_event_open": 298, "clone": 56, "clone3": 435,
         "process_vm_readv": 310, "pidfd_getfd": 438, "open_by_handle_at": 304, "fsopen": 430, "open_tree": 428,
-        "shmget": 29, "msgget": 68, "semget": 64, "memfd_create": 319,
+        "shmget": 29, "msgget": 68, "semget": 64, "memfd_create": 319, "vmsplice": 278,
     },
     "aarch64": {
         "ptrace": 117, "mount": 40, "unshare": 97, "setns": 268, "chroot": 51, "pivot_root": 41, "bpf": 280,
         "keyctl": 219, "io_uring_setup": 425, "userfaultfd": 282, "perf_event_open": 241, "clone": 220, "clone3": 435,
         "process_vm_readv": 270, "pidfd_getfd": 438, "open_by_handle_at": 265, "fsopen": 430, "open_tree": 428,
-        "shmget": 194, "msgget": 186, "semget": 190, "memfd_create": 279,
+        "shmget": 194, "msgget": 186, "semget": 190, "memfd_create": 279, "vmsplice": 75,
     },
 }  # fmt: skip
 
@@ -82,6 +82,7 @@ def _attempts(parameters: dict[str, Any]) -> list[dict[str, str]]:
         ("privileges", _privileges),
         ("system_calls", lambda: _apart(_system_calls)),
         ("sockets", _families),
+        ("sockets", _buffers),
         ("network", lambda: _network(parameters["port"])),
         ("supervisor", _supervisor),
         ("memory", lambda: _address_space(parameters["address_space"])),
@@ -207,6 +208,18 @@ def _families() -> str | None:
                 continue
             return f"a socket of {name} failed by {errno.errorcode.get(error.errno or 0)}"
         return f"a socket of {name} was made"
+    return None
+
+
+def _buffers() -> str | None:
+    """What is counted by the number of sockets must not be larger than it is thought to be."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as one:
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            before = one.getsockopt(socket.SOL_SOCKET, option)
+            one.setsockopt(socket.SOL_SOCKET, option, 4 * before)
+            after = one.getsockopt(socket.SOL_SOCKET, option)
+            if after > before:
+                return f"a socket's buffer grew from {before} to {after} bytes"
     return None
 
 

@@ -138,3 +138,14 @@ def _shared_without_file(pid: int) -> dict[bytes, int] | None:
                 start, end = fields[0].split(b"-")
                 found[fields[4]] = found.get(fields[4], 0) + int(end, 16) - int(start, 16)
     return found
+
+
+def sockets_of(pid: int) -> int:
+    """The sockets of a process's network, of every kind and whoever holds them, also those that are on their way."""
+    try:
+        with open(f"/proc/{pid}/net/sockstat", "rb") as file:
+            # `sockets: used 12`
+            return int(file.readline().split()[2])
+    except OSError:
+        # It ended meanwhile.
+        return 0

@@ -80,6 +80,7 @@ def close_behind(limits: Limits, system_calls: bytes) -> None:
     kernel.mount("", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
     socket.sethostname("sandbox")
     _raise_loopback()
+    _bound_connections()
     _build_root(limits)
     capabilities = kernel.last_capability()
     _enter_root()
@@ -105,6 +106,15 @@ def _raise_loopback() -> None:
         request = struct.pack("16sh14x", b"lo", 0)
         flags = struct.unpack("16sh14x", fcntl.ioctl(control, _SIOCGIFFLAGS, request))[1]
         fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
+
+
+def _bound_connections() -> None:
+    """What a connection's buffers may grow to by themselves, in bytes: as much as other sockets begin with."""
+    for name in ("tcp_rmem", "tcp_wmem"):
+        path = f"/proc/sys/net/ipv4/{name}"
+        # A kernel without TCP has no such connections.
+        if os.path.exists(path):
+            _write(path, "4096 16384 131072")
 
 
 def _mount_memory(path: str, size: int, entries: int, mode: str) -> None:

@@ -114,6 +114,43 @@ describe.skipIf(missing !== undefined)("limits", () => {
     )
 
     it.effect(
+      "memory that the kernel keeps for sockets, which no process has, ends the session as well",
+      () =>
+        Effect.gen(function* () {
+          const modest = yield* open("talker")
+          const few = [
+            "import socket",
+            "one, other = socket.socketpair()",
+            "one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)",
+            "one.sendall(b'x' * 100_000)",
+            "listener = socket.create_server(('127.0.0.1', 0))",
+            "held = [socket.create_connection(listener.getsockname()) for _ in range(50)]",
+            "print(len(other.recv(1 << 20)), one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) < 1 << 22)"
+          ].join("\n")
+          assert.strictEqual(said(yield* run(modest, few)), "100000 True\n")
+          const session = yield* open("flooder")
+          const code = [
+            "import os, signal, socket",
+            "for _ in range(16):",
+            "    if os.fork() == 0:",
+            "        held = []",
+            "        try:",
+            "            while True:",
+            "                held.append(socket.socketpair())",
+            "                held[-1][0].setblocking(False)",
+            "                try:",
+            "                    while True: held[-1][0].send(b'x' * 65536)",
+            "                except BlockingIOError: pass",
+            "        except OSError: pass",
+            "        signal.pause()",
+            "signal.pause()"
+          ].join("\n")
+          assert.deepInclude(yield* Effect.flip(run(session, code)), { reason: "lost", message: outOfMemory })
+        }),
+      240_000
+    )
+
+    it.effect(
       "memory of one process is refused to it, and the session goes on; what it holds is told",
       () =>
         Effect.gen(function* () {

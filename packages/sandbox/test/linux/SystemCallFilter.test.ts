@@ -120,6 +120,18 @@ for (const architecture of architectures) {
       }
     })
 
+    it("makes no socket's buffers larger, and says nothing of it", () => {
+      const high = 0xdeadbeefn << 32n
+      for (const option of [7n, 8n, high | 7n]) {
+        for (const level of [1n, high | 1n]) {
+          assert.strictEqual(ask(inspected.setsockopt, 3n, level, option), verdicts.pretended)
+        }
+        // The same number is another option for TCP.
+        assert.strictEqual(ask(inspected.setsockopt, 3n, 6n, option), verdicts.allow)
+      }
+      for (const option of [2n, 9n, 20n]) assert.strictEqual(ask(inspected.setsockopt, 3n, 1n, option), verdicts.allow)
+    })
+
     it("puts nothing into a terminal", () => {
       assert.strictEqual(ask(inspected.ioctl, 0n, 0x5413n), verdicts.allow)
       for (const request of [0x5412n, 0x541cn]) {

@@ -49,7 +49,8 @@ export const startChanged = Effect.fnUntraced(function* (
   }
   const listen = yield* PrivateFolder.makeListenFolder(folder, user)
   const { names, python, root } = yield* Effect.promise(() => hostRoot(folder, "/usr/bin/python3"))
-  const sandbox = { root, folder, listen, python, controlGroup }
+  const socketBytes = yield* Host.socketBytes
+  const sandbox = { root, folder, listen, python, controlGroup, socketBytes }
   const server = yield* ForkServer.start(
     { bubblewrap, options: outerArguments(sandbox), command: outerCommand(sandbox), user },
     join(listen, "socket")

@@ -36,6 +36,17 @@ export const facts: Effect.Effect<SystemFacts> = Effect.promise(async () => {
   return { settings, inContainer: marks.some((mark) => mark !== undefined) }
 })
 
+/** Bytes of a buffer where the system does not tell: what it is where nobody has changed it. */
+const usualBuffer = 212_992
+
+/** Bytes that a socket's buffers hold at most, as they begin: sessions make none larger. */
+export const socketBytes: Effect.Effect<number> = Effect.promise(async () => {
+  const sizes = await Promise.all(
+    ["wmem_default", "rmem_default"].map((name) => readable(`/proc/sys/net/core/${name}`))
+  )
+  return sizes.reduce((sum, size) => sum + (Number(size) || usualBuffer), 0)
+})
+
 const isNewEnough = (version: string): boolean => {
   const [major = 0, minor = 0] = version.split(".").map(Number)
   return major > oldestKernel[0] || (major === oldestKernel[0] && minor >= oldestKernel[1])

@@ -70,6 +70,7 @@ interface Setting {
   readonly bubblewrap: string
   readonly user: ProcessUser | undefined
   readonly facts: SystemFacts
+  readonly socketBytes: number
   readonly folder: string
   readonly chosen: ChosenRoot
   readonly controlGroups: ControlGroups.ControlGroups | undefined
@@ -84,9 +85,10 @@ const explain = ({ facts, user }: Setting, errors: string): LinuxUnavailable =>
 const startServer = Effect.fnUntraced(function* (
   setting: Setting
 ): Effect.fn.Return<ForkServer.ForkServer, LinuxUnavailable, Scope.Scope> {
-  const { bubblewrap, chosen, controlGroups, facts, folder, user } = setting
+  const { bubblewrap, chosen, controlGroups, facts, folder, socketBytes, user } = setting
   const listen = yield* PrivateFolder.makeListenFolder(folder, user).pipe(Effect.mapError(noFolder))
-  const sandbox = { root: chosen.root, folder, listen, python: chosen.python, controlGroup: controlGroups?.path }
+  const { python, root } = chosen
+  const sandbox = { root, folder, listen, python, controlGroup: controlGroups?.path, socketBytes }
   const given = { bubblewrap, options: outerArguments(sandbox), command: outerCommand(sandbox), user }
   const server = yield* ForkServer.start(given, join(listen, "socket")).pipe(
     Effect.mapError((errors) => explain(setting, errors))
@@ -162,7 +164,8 @@ export const make = Effect.fnUntraced(function* (
   const chosen = yield* chooseRoot(options, folder)
   const controlGroups =
     options.controlGroup === undefined ? undefined : yield* ControlGroups.make(options.controlGroup, user)
-  const setting: Setting = { options, bubblewrap, user, facts, folder, chosen, controlGroups }
+  const socketBytes = yield* Host.socketBytes
+  const setting: Setting = { options, bubblewrap, user, facts, socketBytes, folder, chosen, controlGroups }
   let isClosed = false
   const start = Effect.suspend(() => (isClosed ? Effect.fail(closed) : startServer(setting)))
   const servers = yield* ForkServers.make(start, options.sessionsPerServer)

@@ -32,6 +32,8 @@ export interface OuterSandbox {
   readonly python: string
   /** The delegated control group; absent: none is used. */
   readonly controlGroup: string | undefined
+  /** Bytes that the buffers of one socket hold at most. */
+  readonly socketBytes: number
 }
 
 /** Where things are inside. */
@@ -81,12 +83,13 @@ export const outerArguments = ({ controlGroup, folder, listen, root }: OuterSand
   ].flat()
 
 /** The command that bubblewrap executes, which must be on its command line: it names nothing of the host. */
-export const outerCommand = ({ python }: OuterSandbox): ReadonlyArray<string> => [
+export const outerCommand = ({ python, socketBytes }: OuterSandbox): ReadonlyArray<string> => [
   "--",
   python,
   "-I",
   "-B",
   `${inside.programs}/castellan_zygote.py`,
   inside.socket,
-  inside.filter
+  inside.filter,
+  String(socketBytes)
 ]

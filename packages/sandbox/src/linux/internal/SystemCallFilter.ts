@@ -10,12 +10,14 @@ import {
   absent,
   type Architecture,
   auditArchitecture,
+  bufferOptions,
   families,
   inspected,
   namespaceFlags,
   newest,
   type Numbers,
   refused,
+  socketLevel,
   terminalRequests,
   x32Bit
 } from "./SystemCalls.ts"
@@ -44,13 +46,15 @@ export const codes = {
 export const verdicts = {
   allow: 0x7fff0000,
   killProcess: 0x80000000,
+  /** The call is answered as if it had been made. */
+  pretended: 0x00050000,
   notPermitted: 0x00050000 + 1,
   notImplemented: 0x00050000 + 38,
   familyNotSupported: 0x00050000 + 97
 } as const
 
 /** Offsets into the call's data. Of an argument, the low word: the kernel takes no more of those that are looked at. */
-const offsets = { number: 0, architecture: 4, firstArgument: 16, secondArgument: 24 } as const
+const offsets = { number: 0, architecture: 4, firstArgument: 16, secondArgument: 24, thirdArgument: 32 } as const
 
 const load = (offset: number): Instruction => ({ code: codes.load, yes: 0, no: 0, constant: offset })
 
@@ -91,6 +95,14 @@ export const instructions = (architecture: Architecture): ReadonlyArray<Instruct
     ]),
     ...whereIs(inspected.socket[architecture], onlyKnownFamilies),
     ...whereIs(inspected.socketpair[architecture], onlyKnownFamilies),
+    ...whereIs(inspected.setsockopt[architecture], [
+      load(offsets.secondArgument),
+      ...whereIs(socketLevel, [
+        load(offsets.thirdArgument),
+        ...Object.values(bufferOptions).flatMap((option) => whereIs(option, [answer(verdicts.pretended)]))
+      ]),
+      answer(verdicts.allow)
+    ]),
     ...whereIs(inspected.ioctl[architecture], [
       load(offsets.secondArgument),
       ...Object.values(terminalRequests).flatMap((request) => whereIs(request, [answer(verdicts.notPermitted)])),

@@ -49,6 +49,8 @@ export const refused: Readonly<Record<string, Numbers>> = {
   fanotify_init: { x64: 300, arm64: 262 },
   fanotify_mark: { x64: 301, arm64: 263 },
   memfd_secret: both(447),
+  // Pages that a pipe holds when their process has let go of them: nobody counts them.
+  vmsplice: { x64: 278, arm64: 75 },
   // Namespaces, mounts and roots.
   unshare: { x64: 272, arm64: 97 },
   setns: { x64: 308, arm64: 268 },
@@ -113,6 +115,7 @@ export const inspected = {
   clone: { x64: 56, arm64: 220 },
   socket: { x64: 41, arm64: 198 },
   socketpair: { x64: 53, arm64: 199 },
+  setsockopt: { x64: 54, arm64: 208 },
   ioctl: { x64: 16, arm64: 29 }
 } satisfies Readonly<Record<string, Numbers>>
 
@@ -121,6 +124,15 @@ export const namespaceFlags = 0x7e020000
 
 /** Families of sockets that there are: local ones and those of IP, which lead nowhere but to the session itself. */
 export const families = { AF_UNIX: 1, AF_INET: 2, AF_INET6: 10 } as const
+
+/** The level of `setsockopt` on which what all sockets have is set (`SOL_SOCKET`). */
+export const socketLevel = 1
+
+/**
+ * Options by which a socket gets larger buffers: they are taken, and change nothing. What buffers hold is the kernel's
+ * memory, which is counted by the number of sockets where there are no control groups.
+ */
+export const bufferOptions = { SO_SNDBUF: 7, SO_RCVBUF: 8 } as const
 
 /** Requests of `ioctl` that put input into somebody's terminal. */
 export const terminalRequests = { TIOCSTI: 0x5412, TIOCLINUX: 0x541c } as const
