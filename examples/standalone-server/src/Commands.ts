@@ -26,6 +26,11 @@ export class ContradictingFlags extends Schema.TaggedError<ContradictingFlags>()
   message: Schema.String
 }) {}
 
+/** Some secrets are still encrypted with a key that was not given. */
+export class UnreadableSecrets extends Schema.TaggedError<UnreadableSecrets>()("UnreadableSecrets", {
+  message: Schema.String
+}) {}
+
 const told = (rows: Readonly<Record<string, number>>): string => {
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
   return `${total} rows of ${Object.keys(rows).length} tables`
@@ -114,7 +119,14 @@ const reencryptCommand = Command.make(
     const { storage } = yield* opened
     const { reencrypted, unreadable } = yield* Effect.provide(PostgresSecrets.reencrypt, storage)
     yield* Effect.logInfo(`${reencrypted} secrets were encrypted with the current key`)
-    if (unreadable > 0) yield* Effect.logWarning(`${unreadable} secrets cannot be read, and are as they were`)
+    // Whoever takes the old key away once this has succeeded, by hand or by a script, must not lose what needs it.
+    if (unreadable > 0) {
+      return yield* new UnreadableSecrets({
+        message:
+          `${unreadable} secrets cannot be read, and are as they were: take no key away, and give the one that they ` +
+          "need (CASTELLAN_SECRETS_FORMER_KEYS)"
+      })
+    }
   })
 ).pipe(Command.withDescription("Encrypt every secret with the current key (CASTELLAN_SECRETS_KEY)"))
 

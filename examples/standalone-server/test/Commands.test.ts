@@ -1,5 +1,12 @@
 /** An organization moves from one data folder to another, as an operator moves it, and its key opens it there. */
+import { OrganizationId } from "@castellan/core/organization/Organization"
+import * as SecretKeys from "@castellan/core/secret/SecretKeys"
+import { SecretId, Secrets } from "@castellan/core/secret/Secrets"
+import * as EmbeddedDatabase from "@castellan/postgres/embedded"
+import * as PostgresSecrets from "@castellan/postgres/secret/PostgresSecrets"
+import { NodeCrypto } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -10,10 +17,12 @@ import { afterAll } from "vitest"
 const folder = mkdtempSync(join(tmpdir(), "castellan-commands-test-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const started = (data: string, line: ReadonlyArray<string>) => {
+const id = (number: number): string => `01900000-0000-7000-8000-${String(number).padStart(12, "0")}`
+
+const started = (data: string, line: ReadonlyArray<string>, settings: Readonly<Record<string, string>> = {}) => {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../src/main.ts"), ...line], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, PORT: "0", CASTELLAN_DATA_DIR: data, CASTELLAN_FILES: join(folder, "files") }
+    env: { ...process.env, PORT: "0", CASTELLAN_DATA_DIR: data, CASTELLAN_FILES: join(folder, "files"), ...settings }
   })
   let output = ""
   const heard = Promise.withResolvers<string>()
@@ -74,5 +83,32 @@ describe("the commands", () => {
     const again = await started(to, ["import", file]).ended
     assert.notStrictEqual(again.code, 0)
     assert.include(again.output, "is here already")
+  }, 400_000)
+
+  it("re-encrypt secrets, and fail as long as one of them cannot be read, so that no key that it needs is taken away", async () => {
+    const data = join(folder, "secrets")
+    const [old, current] = [`old:${btoa("o".repeat(32))}`, `new:${btoa("n".repeat(32))}`]
+    await Effect.runPromise(
+      Secrets.use((secrets) =>
+        secrets.store(OrganizationId.make(id(1)), SecretId.make(id(2)), Redacted.make("hunter2"))
+      ).pipe(
+        Effect.provide(PostgresSecrets.layer),
+        Effect.provide(EmbeddedDatabase.layer({ folder: join(data, "database") })),
+        Effect.provide(SecretKeys.layer({ current: Redacted.make(old), former: [] })),
+        Effect.provide(NodeCrypto.layer)
+      )
+    )
+
+    const refused = await started(data, ["reencrypt-secrets"], { CASTELLAN_SECRETS_KEY: current }).ended
+    assert.notStrictEqual(refused.code, 0)
+    assert.include(refused.output, "1 secrets cannot be read")
+
+    const keys = { CASTELLAN_SECRETS_KEY: current, CASTELLAN_SECRETS_FORMER_KEYS: old }
+    const done = await started(data, ["reencrypt-secrets"], keys).ended
+    assert.strictEqual(done.code, 0, done.output)
+    assert.include(done.output, "1 secrets were encrypted with the current key")
+
+    const without = await started(data, ["reencrypt-secrets"], { CASTELLAN_SECRETS_KEY: current }).ended
+    assert.strictEqual(without.code, 0, without.output)
   }, 400_000)
 })
