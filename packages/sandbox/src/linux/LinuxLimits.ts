@@ -9,8 +9,8 @@ import * as Duration from "effect/Duration"
 /** The limits of a session. */
 export interface LinuxLimits {
   /**
-   * Memory of all of a session's processes together. Where there are no control groups, what the kernel keeps for them
-   * (pages of pipes and sockets) is bounded by the number of their files alone.
+   * Memory of all of a session's processes together. Where there are no control groups, each of its sockets counts with
+   * all that its buffers may hold, and what the kernel keeps for pipes is bounded by their number alone.
    */
   readonly memory: number
   /** Address space of one process: what a program that asks for more than it may have is refused at. */

@@ -1,8 +1,9 @@
 /**
  * The abuse that every sandbox must withstand, one test a case, each with the host measured before and after it.
  *
- * A runtime adds what only it can show (a host that is killed, a start that fails, a vendor that hangs) as cases of its
- * own. All numbers of the list are accounted for: a case that is none of a runtime's says why.
+ * Three cases need more than a session, and a runtime adds them with what only it can give: a host that is killed
+ * (`KilledHost.ts`), a start that fails (`FailingStart.ts`), a provider that does (`FailingProvider.ts`). All numbers of
+ * the list are accounted for: a case that is none of a runtime's says why.
  */
 import { type SandboxCapabilities, SandboxRuntime } from "@castellan/core/sandcastle/SandboxRuntime"
 import { assert, it } from "@effect/vitest"
@@ -18,6 +19,7 @@ import * as Memory from "./cases/Memory.ts"
 import * as Neighbours from "./cases/Neighbours.ts"
 import * as Network from "./cases/Network.ts"
 import * as Output from "./cases/Output.ts"
+import * as Root from "./cases/Root.ts"
 import * as Secrets from "./cases/Secrets.ts"
 import * as Sql from "./cases/Sql.ts"
 import { guarded, type HostBounds, secret, secretVariable } from "./HostWatch.ts"
@@ -36,6 +38,7 @@ export const cases: ReadonlyArray<AbuseCase> = [
   ...Escape.cases,
   ...Files.cases,
   ...Neighbours.cases,
+  ...Root.cases,
   ...Sql.cases
 ].toSorted((a, b) => a.number - b.number)
 
@@ -46,7 +49,7 @@ export interface AbuseOptions {
   readonly bounds: HostBounds
   /** Cases that only this runtime can show, among them those of the list that are nobody's in general. */
   readonly own: ReadonlyArray<AbuseCase>
-  /** Cases of the list that are none of this runtime's, with the reason in words. */
+  /** Cases of the list that are none of this runtime's, with the reason in words. They are not run. */
   readonly absent: Readonly<Record<number, string>>
 }
 
@@ -77,6 +80,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<SandboxRuntime, E>, op
       it.effect.skip(`${number}: not of this runtime: ${reason}`, () => Effect.void)
 
     for (const one of [...cases, ...options.own]) {
+      if (options.absent[one.number] !== undefined) continue
       const reason = one.applies?.(options.kind)
       if (reason !== undefined) skipped(one.number, reason)
       else it.effect(`${one.number}: ${one.title}`, () => guarded(options.bounds, one.run), patience)

@@ -26,10 +26,12 @@ const mebibyte = 1024 * 1024
 const hostGrowth = 200 * mebibyte
 
 /** A process as `/proc` tells it. */
-interface ProcessEntry {
+export interface ProcessEntry {
   readonly id: number
   readonly parent: number
   readonly residentBytes: number
+  /** When it was started, in the kernel's ticks: with its number, it has no namesake. */
+  readonly startedAt: string
 }
 
 const pageSize = 4096
@@ -40,7 +42,8 @@ const readEntry = (id: number): ProcessEntry | undefined => {
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
     // A zombie holds nothing but its number, and is its parent's to collect.
     if (fields[0] === "Z") return undefined
-    return { id, parent: Number(fields[1]), residentBytes: Number(fields[21]) * pageSize }
+    const [parent, startedAt = "", pages] = [fields[1], fields[19], fields[21]]
+    return { id, parent: Number(parent), residentBytes: Number(pages) * pageSize, startedAt }
   } catch {
     // It ended while the list was read.
     return undefined
@@ -55,10 +58,24 @@ const allProcesses = (): ReadonlyArray<ProcessEntry> => {
   })
 }
 
-/** What this process started, with all that those started. Where `/proc` is not there, nothing is seen. */
-export const descendants = (): ReadonlyArray<ProcessEntry> => {
+/** Whether a process that was seen still runs. */
+export const stillRuns = ({ id, startedAt }: ProcessEntry): boolean => readEntry(id)?.startedAt === startedAt
+
+/** The users that a process has to the kernel, as the host numbers them; none once it has ended. */
+export const usersOf = ({ id }: ProcessEntry): ReadonlyArray<number> => {
+  try {
+    const [, users = ""] = /^Uid:\t(.+)$/m.exec(readFileSync(`/proc/${id}/status`, "latin1")) ?? []
+    return users.split("\t").map(Number)
+  } catch {
+    // It ended while it was looked at.
+    return []
+  }
+}
+
+/** What a process, this one where none is named, started, with all that those started. Without `/proc`, nothing is seen. */
+export const descendants = (root = process.pid): ReadonlyArray<ProcessEntry> => {
   const all = allProcesses()
-  const found = new Set([process.pid])
+  const found = new Set([root])
   const result: Array<ProcessEntry> = []
   for (let before = 0; before < found.size;) {
     before = found.size

@@ -1,6 +1,6 @@
 /**
  * A host of its own, for tests that kill it: opens a session, leaves programs running in it that never end, says so on
- * standard output, and waits.
+ * standard output, and waits. Its argument is the folder of the memory that interpreters start with, if it has one.
  */
 import { layer } from "@castellan/sandbox/embedded"
 import * as Duration from "effect/Duration"
@@ -33,4 +33,6 @@ const program = Effect.gen(function* () {
   return yield* Effect.never
 })
 
-Effect.runFork(Effect.scoped(program).pipe(Effect.provide(layer())))
+const [, , cache] = process.argv
+
+Effect.runFork(Effect.scoped(program).pipe(Effect.provide(layer(cache === undefined ? {} : { cache }))))
