@@ -113,7 +113,7 @@ export interface CastellanHttpOptions {
 export class CastellanHttp extends Context.Service<
   CastellanHttp,
   {
-    /** Answers one request. */
+    /** Answers one request. What carries it out is uninterruptible around it, as Effect's servers are. */
     readonly app: RequestBoundary.HttpApp
     /** Ends every stream, so that clients resume elsewhere; for a server that stops. */
     readonly endStreams: Effect.Effect<void>
@@ -147,30 +147,35 @@ export type Services =
 const routes = (options: CastellanHttpOptions) =>
   Layer.mergeAll(
     HttpApiBuilder.layer(Api).pipe(
-      Layer.provide([
-        AgentHandlers.layer,
-        AppHandlers.layer,
-        ChangeHandlers.layer,
-        ChatHandlers.layer,
-        ConnectorHandlers.layer,
-        FolderPolicyHandlers.layer,
-        ModelHandlers.layer,
-        PlaybookHandlers.layer,
-        RpcHandlers.layer,
-        SandcastleHandlers.layer,
-        AssetHandlers.layer,
-        SystemHandlers.layer
-      ]),
-      Layer.provide([
-        AccessHandlers.layer,
-        ApiKeyHandlers.layer,
-        AuditEventHandlers.layer,
-        MemberHandlers.layer,
-        OrganizationHandlers.layer,
-        RoleHandlers.layer,
-        SessionHandlers.layer,
-        UsageHandlers.layer
-      ]),
+      // Two layers, for there are more than one takes; side by side, so that none is made among the others' operations.
+      Layer.provide(
+        Layer.mergeAll(
+          Layer.mergeAll(
+            AgentHandlers.layer,
+            AppHandlers.layer,
+            AssetHandlers.layer,
+            ChangeHandlers.layer,
+            ChatHandlers.layer,
+            ConnectorHandlers.layer,
+            FolderPolicyHandlers.layer,
+            ModelHandlers.layer,
+            PlaybookHandlers.layer,
+            RpcHandlers.layer,
+            SandcastleHandlers.layer,
+            SystemHandlers.layer
+          ),
+          Layer.mergeAll(
+            AccessHandlers.layer,
+            ApiKeyHandlers.layer,
+            AuditEventHandlers.layer,
+            MemberHandlers.layer,
+            OrganizationHandlers.layer,
+            RoleHandlers.layer,
+            SessionHandlers.layer,
+            UsageHandlers.layer
+          )
+        )
+      ),
       Layer.provide(
         Layer.mergeAll(BearerAuthentication.layer, ConnectSecurity.layer, SchemaRefusals.layer).pipe(
           Layer.provide(Admission.layer),
@@ -263,7 +268,9 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
  * Castellan's, unknown paths as well. Set `publicUrl` to match.
  */
 export const mount = (prefix: `/${string}`): Layer.Layer<never, never, CastellanHttp | HttpRouter.HttpRouter> =>
-  HttpRouter.use((router) => Effect.flatMap(CastellanHttp, ({ app }) => router.prefixed(prefix).add("*", "/*", app)))
+  HttpRouter.use((router) =>
+    Effect.flatMap(CastellanHttp, ({ app }) => router.prefixed(prefix).add("*", "/*", app, { uninterruptible: true }))
+  )
 
 /** An application that is asked for paths beneath a prefix. A path that has lost the prefix already is taken too. */
 const beneath = (prefix: string, app: RequestBoundary.HttpApp): RequestBoundary.HttpApp => {

@@ -124,7 +124,9 @@ describe("the boundary of a request", () => {
   it.effect("an operation that takes too long is 504, at its limit", () =>
     Effect.gen(function* () {
       const asked = yield* authorized
-      const fiber = yield* Effect.forkChild(send("/v2/connectors", asked), { startImmediately: true })
+      // As servers carry requests out: interruptible is what the operation does, and not what is around it.
+      const served = { startImmediately: true, uninterruptible: true } as const
+      const fiber = yield* Effect.forkChild(send("/v2/connectors", asked), served)
       yield* TestClock.adjust(Duration.millis(29_999))
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust(Duration.millis(1))

@@ -23,7 +23,7 @@ import type { Session } from "../session/Session.ts"
 import { isInForce } from "../session/SessionPolicy.ts"
 import { SessionTokens } from "../session/SessionTokens.ts"
 import { asciiBytes } from "../text/AsciiBytes.ts"
-import { CredentialFacts } from "./CredentialFacts.ts"
+import { CredentialFacts, type KeyFacts } from "./CredentialFacts.ts"
 import * as EffectiveRoles from "./EffectiveRoles.ts"
 import * as KeyAuthority from "./KeyAuthority.ts"
 import { Principal } from "./Principal.ts"
@@ -88,30 +88,34 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | CredentialF
       const identities = yield* IdentityTokens
       const digest = yield* Digest.Digest
 
+      /** Who a key speaks for at a moment, by what is known of it. */
+      const ofFacts = (known: KeyFacts, now: DateTime.Utc): Effect.Effect<Principal, Unauthenticated> => {
+        const authority = KeyAuthority.decide(known, now)
+        if (Option.isNone(authority)) return Effect.fail(notFound)
+        const { key, owner, roles } = authority.value
+        const principal = new Principal({
+          organizationId: key.organizationId,
+          memberId: key.owner,
+          roles,
+          ...(key.clientMetadata === undefined ? {} : { clientMetadata: key.clientMetadata }),
+          restricted: !key.fullMemberAccess,
+          isSuperadmin: owner.standing === "superadmin",
+          credential: { _tag: "ApiKey", id: key.id, rotatedFrom: key.rotatedFrom }
+        })
+        return isUseNoted(key, now)
+          ? Effect.as(keys.used(key.organizationId, key.id, now), principal)
+          : Effect.succeed(principal)
+      }
+
       // Untraced, all of it: it is a part of every request, whose own span tells as much.
-      const byKey = Effect.fnUntraced(function* (value: Redacted.Redacted<string>) {
-        if (!ApiKeySecret.isWellFormed(Redacted.value(value))) return yield* malformed
-        const found = yield* facts.ofHash(yield* hashWith(digest, value))
-        if (Option.isNone(found)) return yield* notFound
-        const now = yield* DateTime.now
-        const authority = KeyAuthority.decide(found.value, now)
-        if (Option.isNone(authority)) return yield* notFound
-        const { key, owner, roles: effective } = authority.value
-        if (isUseNoted(key, now)) yield* keys.used(key.organizationId, key.id, now)
-        return new Principal(
-          {
-            organizationId: key.organizationId,
-            memberId: key.owner,
-            roles: effective,
-            ...(key.clientMetadata === undefined ? {} : { clientMetadata: key.clientMetadata }),
-            restricted: !key.fullMemberAccess,
-            isSuperadmin: owner.standing === "superadmin",
-            credential: { _tag: "ApiKey", id: key.id, rotatedFrom: key.rotatedFrom }
-          },
-          // All of it comes from rows that were checked when they were made.
-          { disableChecks: true }
-        )
-      })
+      const byKey = (value: Redacted.Redacted<string>): Effect.Effect<Principal, Unauthenticated> =>
+        ApiKeySecret.isWellFormed(Redacted.value(value))
+          ? Effect.flatMap(Effect.flatMap(hashWith(digest, value), facts.ofHash), (found) =>
+              Option.isNone(found)
+                ? Effect.fail(notFound)
+                : Effect.flatMap(DateTime.now, (now) => ofFacts(found.value, now))
+            )
+          : Effect.fail(malformed)
 
       /** What is known of the member of a token, as long as they may act. */
       const ofActive = <Facts extends { readonly member: Member }>(found: Option.Option<Facts>) =>

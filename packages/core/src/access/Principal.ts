@@ -4,8 +4,8 @@
  * Source: decisions.md §3 ("A principal is …").
  */
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 import { ApiKeyId } from "../apikey/ApiKey.ts"
 import { MemberId } from "../member/Member.ts"
 import { OrganizationId } from "../organization/Organization.ts"
@@ -36,8 +36,8 @@ export const Credential = Schema.TaggedUnion({
 })
 export type Credential = typeof Credential.Type
 
-/** Who acts, with what authority. */
-export class Principal extends Schema.Class<Principal>("@castellan/core/access/Principal")({
+/** What a principal is made of. */
+const Fields = Schema.Struct({
   organizationId: OrganizationId,
   /** The owner: decides ownership, shares and the attribution of what it does. */
   memberId: MemberId,
@@ -46,10 +46,35 @@ export class Principal extends Schema.Class<Principal>("@castellan/core/access/P
   clientMetadata: Schema.optionalKey(ClientMetadata),
   /** True for a key without full member access: the owner's own items and direct shares do not count. */
   restricted: Schema.Boolean,
-  /** Whether the member runs the platform itself: it alone sees the keys of staff (policy-cases K35, K36). */
-  isSuperadmin: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  /** Whether the member runs the platform itself: it alone sees the keys of staff (policy-cases K35, K36). Absent: no. */
+  isSuperadmin: Schema.optionalKey(Schema.Boolean),
   credential: Credential
-}) {
+})
+export type PrincipalFields = typeof Fields.Type
+
+/**
+ * Who acts, with what authority. It is made for every request, of parts that were checked when they came in: so it is a
+ * plain class, whose making checks nothing once more. What acts later on its behalf keeps it as `KeptPrincipal`.
+ */
+export class Principal implements PrincipalFields {
+  readonly organizationId: OrganizationId
+  readonly memberId: MemberId
+  readonly roles: ReadonlyArray<Role>
+  declare readonly clientMetadata?: ClientMetadata
+  readonly restricted: boolean
+  readonly isSuperadmin: boolean
+  readonly credential: Credential
+
+  constructor(fields: PrincipalFields) {
+    this.organizationId = fields.organizationId
+    this.memberId = fields.memberId
+    this.roles = fields.roles
+    if (fields.clientMetadata !== undefined) this.clientMetadata = fields.clientMetadata
+    this.restricted = fields.restricted
+    this.isSuperadmin = fields.isSuperadmin ?? false
+    this.credential = fields.credential
+  }
+
   /** Whether any effective role grants the permission. */
   holds(permission: Permission): boolean {
     return this.roles.some((role) => role.permissions.includes(permission))
@@ -73,6 +98,17 @@ export class Principal extends Schema.Class<Principal>("@castellan/core/access/P
     return this.roles.some((role) => role.isAdmin)
   }
 }
+
+/** A principal as it is kept, its parts checked again when it is read. */
+export const KeptPrincipal = Fields.pipe(
+  Schema.decodeTo(
+    Schema.instanceOf(Principal),
+    SchemaTransformation.transform({
+      decode: (fields) => new Principal(fields),
+      encode: (principal): PrincipalFields => ({ ...principal })
+    })
+  )
+)
 
 /**
  * The principal of the use case that is running. It is handed over with every request.

@@ -4,7 +4,7 @@
  * Source: api-v2.md "Agent webhook" (`queued`); decisions.md §9 ("A queued run survives a crash").
  */
 import * as Schema from "effect/Schema"
-import { Principal } from "../access/Principal.ts"
+import { KeptPrincipal } from "../access/Principal.ts"
 import { ChatId } from "../chat/Chat.ts"
 import { Uuid } from "../identifier/Uuid.ts"
 import { OrganizationId } from "../organization/Organization.ts"
@@ -51,7 +51,7 @@ export class AgentRun extends Schema.Class<AgentRun>("@castellan/core/agent/Agen
   /** What the external system sent along. */
   payload: AgentPayload,
   /** On whose behalf it runs, with the authority that they had when they triggered it. */
-  principal: Principal,
+  principal: KeptPrincipal,
   status: AgentRunStatus,
   createdAt: Schema.DateTimeUtc
 }) {}

@@ -8,7 +8,6 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Base64 from "effect/encoding/Base64"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
 
 /** A key's value, as its holder keeps it. Prints as `<redacted>`. */
 export type ApiKeySecret = Redacted.Redacted<string>
@@ -18,6 +17,34 @@ const checksumLength = 4
 
 /** Characters of a value. Its 36 bytes fill them without padding, so that each value has one way to be written. */
 const length = 48
+
+/** What a character of the standard alphabet stands for: six bits; `none` for any other character of a byte. */
+const none = 0xff
+const sextets = new Uint8Array(256).fill(none)
+for (const [sextet, character] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].entries()) {
+  sextets[character.charCodeAt(0)] = sextet
+}
+
+/**
+ * The bytes of a value; nothing where it has a character that no issued one has, padding and line breaks as well. Every
+ * request begins with it, and it takes a tenth of the time of a decoder that knows all of base64's ways.
+ */
+const bytesOf = (value: string): Uint8Array | undefined => {
+  const bytes = new Uint8Array(randomLength + checksumLength)
+  let place = 0
+  let bits = 0
+  for (let index = 0; index < length; index++) {
+    const sextet = sextets[value.charCodeAt(index)] ?? none
+    if (sextet === none) return undefined
+    bits = (bits << 6) | sextet
+    if (index % 4 !== 3) continue
+    bytes[place++] = bits >>> 16
+    bytes[place++] = bits >>> 8
+    bytes[place++] = bits
+    bits = 0
+  }
+  return bytes
+}
 
 /** What a byte does to the checksum. */
 const remainders = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -59,10 +86,6 @@ export const generate: Effect.Effect<ApiKeySecret, never, SecureRandom.SecureRan
  */
 export const isWellFormed = (value: string): boolean => {
   if (value.length !== length) return false
-  const decoded = Base64.decode(value)
-  if (Result.isFailure(decoded)) return false
-  const bytes = decoded.success
-  // Shorter where line breaks or padding, which are never issued, took the place of characters.
-  if (bytes.length !== randomLength + checksumLength) return false
-  return ending(bytes) === checksum(bytes)
+  const bytes = bytesOf(value)
+  return bytes !== undefined && ending(bytes) === checksum(bytes)
 }

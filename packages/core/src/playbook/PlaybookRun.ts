@@ -4,7 +4,7 @@
  * Source: api-v2.md "Run Playbook"; decisions.md §6 ("`GET …/runs`").
  */
 import * as Schema from "effect/Schema"
-import { Principal } from "../access/Principal.ts"
+import { KeptPrincipal } from "../access/Principal.ts"
 import { ChatId } from "../chat/Chat.ts"
 import { Uuid } from "../identifier/Uuid.ts"
 import { OrganizationId } from "../organization/Organization.ts"
@@ -67,7 +67,7 @@ export class PlaybookRun extends Schema.Class<PlaybookRun>("@castellan/core/play
   playbookId: PlaybookId,
   trigger: PlaybookRunTrigger,
   /** On whose behalf it runs. */
-  principal: Principal,
+  principal: KeptPrincipal,
   /** What the playbook was when the run was started: a later edit does not reach it. */
   configuration: PlaybookConfiguration,
   status: PlaybookRunStatus,

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { Principal } from "../access/Principal.ts"
+import { KeptPrincipal } from "../access/Principal.ts"
 import { CellId } from "../chat/Cell.ts"
 import { ChatId, ToolConfiguration } from "../chat/Chat.ts"
 import { QuestionFile } from "../chat/Upload.ts"
@@ -55,7 +55,7 @@ export class Run extends Schema.Class<Run>("@castellan/core/run/Run")({
   organizationId: OrganizationId,
   chatId: ChatId,
   /** On whose behalf it runs, with the authority that they had when they asked. */
-  principal: Principal,
+  principal: KeptPrincipal,
   model: ModelId,
   question: Schema.String,
   /** The files that came with it. */

@@ -155,18 +155,15 @@ const credentialOf = (caller: Caller): Credential => {
 
 /** The caller in our types. */
 export const principalOf = (caller: Caller, grants: Grants): Principal =>
-  new Principal(
-    {
-      organizationId: organizationId("here"),
-      memberId: memberId(caller.member),
-      roles: caller.roles.map((role) => roleOf(role, grants)),
-      ...clientField(caller.client),
-      restricted: caller.restricted,
-      isSuperadmin: caller.superadmin,
-      credential: credentialOf(caller)
-    },
-    { disableChecks: true }
-  )
+  new Principal({
+    organizationId: organizationId("here"),
+    memberId: memberId(caller.member),
+    roles: caller.roles.map((role) => roleOf(role, grants)),
+    ...clientField(caller.client),
+    restricted: caller.restricted,
+    isSuperadmin: caller.superadmin,
+    credential: credentialOf(caller)
+  })
 
 /** The caller in Cedar's. */
 export const callerEntity = (caller: Caller): EntityJson =>

@@ -3,7 +3,7 @@
  * late first, and one fiber that sleeps until then does for all. A timer, a fiber and a race for each request would cost
  * more than most of what they guard.
  *
- * Work that is late is interrupted, and its end is awaited.
+ * Work that is late is interrupted in its own fiber, and its end is awaited.
  *
  * Source: decisions.md §1 (504).
  */
@@ -11,7 +11,6 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 
@@ -25,7 +24,10 @@ interface Underway {
 
 /** Holds work to the time that it has. */
 export interface Deadline {
-  /** Carries out work in a fiber of its own; `late` stands for the answer of what was not done in time. */
+  /**
+   * Carries out work that can be interrupted, in the fiber that asks for it; `late` stands for the answer of what was not
+   * done in time. The fiber of work that was late counts as interrupted: what comes after must not be interruptible.
+   */
   readonly hold: <A, E, R>(work: Effect.Effect<A, E, R>, late: A) => Effect.Effect<A, E, R>
 }
 
@@ -61,25 +63,22 @@ export const make = (time: Duration.Duration): Effect.Effect<Deadline, never, Sc
       return one
     }
 
-    /** The end of a fiber, by its deadline. */
-    const endOf = <A, E>(fiber: Fiber.Fiber<A, E>, late: A): Effect.Effect<A, E> =>
-      Effect.callback((resume) => {
-        const one = begin(fiber)
-        fiber.addObserver((exit) => {
-          underway.delete(one)
-          resume(one.isLate && Exit.isFailure(exit) ? Effect.succeed(late) : exit)
-        })
-        return Fiber.interrupt(fiber)
-      })
-
     return Effect.succeed({
       hold: (work, late) =>
-        // Once it has begun, it is waited for: by its end, by the deadline, or by whoever interrupts the waiting.
-        Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(
-            Effect.forkChild(work, { startImmediately: true }),
-            (fiber) => fiber.pollUnsafe() ?? restore(endOf(fiber, late))
-          )
+        Effect.uninterruptible(
+          Effect.withFiber((fiber) => {
+            const one = begin(fiber)
+            return Effect.matchCauseEffect(Effect.interruptible(work), {
+              onSuccess: (answer) => {
+                underway.delete(one)
+                return Effect.succeed(answer)
+              },
+              onFailure: (cause) => {
+                underway.delete(one)
+                return one.isLate ? Effect.succeed(late) : Effect.failCause(cause)
+              }
+            })
+          })
         )
     })
   })

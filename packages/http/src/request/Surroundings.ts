@@ -1,10 +1,10 @@
 /**
  * What a request is carried out in. A host's layers hold close to a hundred services; an operation has taken those that
  * it needs when it was made, and by its type asks for no other. What it still looks up while it is carried out are
- * references, which no type tells of: clock, tracer, loggers, limits. So the library's own services stay behind, where
- * every request would otherwise copy all of them, more than once.
+ * references, which no type tells of: clock, tracer, loggers, limits. So the library's own services stay behind, and
+ * those of cryptography, where every request would otherwise copy all of them, more than once.
  *
- * Whatever is not of the library stays: nobody here knows what it is for.
+ * Whatever else there is stays: nobody here knows what it is for.
  *
  * Source: issue 4, "Measures".
  */
@@ -15,11 +15,12 @@ import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
 import { IdentityTokens } from "@castellan/core/session/IdentityTokens"
 import { ModelPrices } from "@castellan/core/usage/ModelPrices"
 import * as Context from "effect/Context"
+import { WebCrypto } from "effect/crypto/WebCrypto"
 import { HttpLimits } from "../HttpLimits.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { Readiness } from "../system/Readiness.ts"
 
-/** The references of the library that a host sets. A test holds them to be all that there are. */
+/** The references that a host sets: the library's, all of them as a test holds, and that of Effect's cryptography. */
 const references = new Set(
   [
     HostFolders,
@@ -30,12 +31,14 @@ const references = new Set(
     PublicUrl,
     Readiness,
     RunLimits,
-    SandcastleLimits
+    SandcastleLimits,
+    WebCrypto
   ].map(({ key }) => key)
 )
 
-/** Whether something of this key is a service of the library's. */
-const isOwnService = (key: string): boolean => /^@castellan\/(?:core|http|postgres)\//.test(key) && !references.has(key)
+/** Whether something of this key is a service that operations have taken when they were made. */
+const isTaken = (key: string): boolean =>
+  /^(?:@castellan\/(?:core|http|postgres)|effect\/crypto)\//.test(key) && !references.has(key)
 
 /**
  * Services that a request adds to its surroundings before they are copied: more than any does, since a copy costs more
@@ -45,4 +48,4 @@ const maxDepth = 32
 
 /** The surroundings of requests, out of the context that the application is made or served in. */
 export const of = (context: Context.Context<never>): Context.Context<never> =>
-  Context.makeUnsafe(new Map([...context.mapUnsafe].filter(([key]) => !isOwnService(key))), { maxDepth })
+  Context.makeUnsafe(new Map([...context.mapUnsafe].filter(([key]) => !isTaken(key))), { maxDepth })

@@ -27,6 +27,7 @@ const page = `<!doctype html>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Castellan API reference</title>
+    <link rel="icon" href="data:," />
   </head>
   <body>
     <div id="reference"></div>
@@ -36,10 +37,15 @@ const page = `<!doctype html>
 </html>
 `
 
-/** Starts the program with the document that lies beside the page. */
+/**
+ * Starts the program with the document that lies beside the page. Its tools for developers would send the document to
+ * its makers, which the page's policy forbids.
+ */
 const start = `
 ;window.Scalar.createApiReference(document.getElementById("reference"), {
   url: "openapi.json",
+  authentication: { preferredSecurityScheme: "bearer" },
+  showDeveloperTools: "never",
   withDefaultFonts: false,
   hideClientButton: true,
   telemetry: false

@@ -4,6 +4,8 @@ import { Chats } from "@castellan/core/chat/Chats"
 import { RunLimits } from "@castellan/core/run/RunLimits"
 import { assert, describe, it } from "@effect/vitest"
 import { Context } from "effect"
+import { Digest } from "effect/crypto"
+import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Surroundings from "../../src/request/Surroundings.ts"
 
 /** What a request sets for itself, or a transaction: it is in no surroundings. */
@@ -44,11 +46,13 @@ describe("the surroundings of requests", () => {
       Context.makeUnsafe(
         new Map([
           [Chats.key, "a service"],
+          [Digest.Digest.key, "a service of cryptography"],
+          [WebCrypto.key, "what such services are made of"],
           ["the-host/Flags", "of the host"],
           ["effect/Clock", "of Effect"]
         ])
       )
     )
-    assert.deepStrictEqual([...kept.mapUnsafe.keys()], ["the-host/Flags", "effect/Clock"])
+    assert.deepStrictEqual([...kept.mapUnsafe.keys()], [WebCrypto.key, "the-host/Flags", "effect/Clock"])
   })
 })

@@ -35,34 +35,32 @@ export type BatchedQuestion<Place, Key, A> = (place: Place, key: Key) => Effect.
 /** Keys of one statement, at most. */
 const mostKeys = 100
 
-type Answer<A> = Exit.Exit<Option.Option<A>>
+type Answer<A> = Effect.Effect<Option.Option<A>>
 
 /** What is to be asked of one place. */
 interface Batch<Key, A> {
   /** Of whoever asked first. */
   readonly context: Context.Context<never>
   /** Who waits, by what they wait for. */
-  readonly asked: Map<Key, Set<(answer: Answer<A>) => void>>
+  readonly asked: Map<Key, Array<(answer: Answer<A>) => void>>
 }
 
-const none: Answer<never> = Exit.succeed(Option.none())
+const none: Answer<never> = Effect.succeedNone
 
 /** A question over the connections of a client. */
 export const make = <Place, Key, Row, A>(
   { transactionService }: Pick<SqlClient, "transactionService">,
   { decode, keyOf, statement }: BatchedQuestionOptions<Place, Key, Row, A>
 ): BatchedQuestion<Place, Key, A> => {
-  /** The answers about those keys that have one. */
-  const answers = Effect.fnUntraced(function* (place: Place, keys: ReadonlyArray<Key>) {
-    const found = new Map<Key, Answer<A>>()
-    for (const row of yield* Query.rows(statement(place, keys))) {
-      found.set(keyOf(row), yield* Effect.exit(Effect.asSome(decode(row))))
-    }
-    return found
-  })
+  /** The answers about those keys that have one. Whoever hears one decodes it, unless it is remembered. */
+  const answers = (place: Place, keys: ReadonlyArray<Key>): Effect.Effect<ReadonlyMap<Key, Answer<A>>> =>
+    Effect.map(
+      Query.rows(statement(place, keys)),
+      (rows) => new Map(rows.map((row) => [keyOf(row), Effect.mapEager(decode(row), Option.some)]))
+    )
 
   const send = (place: Place, { asked, context }: Batch<Key, A>): void => {
-    for (const [key, waiting] of asked) if (waiting.size === 0) asked.delete(key)
+    for (const [key, waiting] of asked) if (waiting.length === 0) asked.delete(key)
     if (asked.size === 0) return
     Effect.runForkWith(context)(answers(place, [...asked.keys()])).addObserver((exit) => {
       for (const [key, waiting] of asked) {
@@ -95,9 +93,13 @@ export const make = <Place, Key, Row, A>(
   const together = (place: Place, key: Key, context: Context.Context<never>): Effect.Effect<Option.Option<A>> =>
     Effect.callback((hear) => {
       const { asked } = batchFor(place, key, context)
-      const waiting = asked.get(key) ?? new Set()
-      asked.set(key, waiting.add(hear))
-      return Effect.sync(() => void waiting.delete(hear))
+      const waiting = asked.get(key)
+      if (waiting === undefined) asked.set(key, [hear])
+      else waiting.push(hear)
+      return Effect.sync(() => {
+        const others = asked.get(key)?.filter((other) => other !== hear)
+        if (others !== undefined) asked.set(key, others)
+      })
     })
 
   const alone = (place: Place, key: Key): Effect.Effect<Option.Option<A>> =>

@@ -13,6 +13,7 @@ import * as BatchedQuestion from "../database/BatchedQuestion.ts"
 import * as Document from "../database/Document.ts"
 import * as Query from "../database/Query.ts"
 import * as RememberedDocument from "../database/RememberedDocument.ts"
+import * as RememberedRow from "../database/RememberedRow.ts"
 import { entering, within } from "../database/Tenancy.ts"
 
 const document = Document.make(Role)
@@ -45,7 +46,11 @@ export const layer: Layer.Layer<RoleStore, never, SqlClient> = Layer.effect(
             SELECT id, document::text AS document FROM castellan.roles
             WHERE ${within(sql, organizationId)} AND id ${anyOf(sql, ids, "uuid")}`,
         keyOf: ({ id }) => id,
-        decode: (row) => decode(row.document)
+        decode: RememberedRow.make(
+          ({ id }: RoleRow) => id,
+          ({ document: text }) => [text],
+          (row) => decode(row.document)
+        )
       }),
       save: (role) =>
         Query.run(sql`
