@@ -169,6 +169,19 @@ describe.skipIf(missing !== undefined)("the self-test", { timeout: patience }, (
     })
   )
 
+  it.live("waits for what is slow, and ends no fork-server for it", () =>
+    Effect.gen(function* () {
+      const slow = {
+        what: "memory that takes its time",
+        file: "castellan_linux/probe.py",
+        line: "            held = bytearray(size)\n",
+        becomes: "            time.sleep(12)\n            held = bytearray(size)\n",
+        promise: "memory"
+      }
+      assert.strictEqual((yield* verdict(slow, (program) => program))._tag, "Success")
+    })
+  )
+
   for (const change of changes) {
     it.live(`sees ${change.what}: ${change.promise}`, () =>
       Effect.gen(function* () {

@@ -36,6 +36,8 @@ export interface OpenedSession {
   readonly channel: Socket
   /** Completes once nothing of the session is left; true where it was ended for the memory that it held. */
   readonly gone: Effect.Effect<boolean>
+  /** The same where its connection has ended: a fork-server that does not see to it in time ends with all its sessions. */
+  readonly goneInTime: Effect.Effect<boolean>
   /** Bytes of memory that it holds, as the fork-server sees them. */
   readonly memory: Effect.Effect<number | undefined>
 }
@@ -119,16 +121,16 @@ const openOn = Effect.fnUntraced(function* (
   opening: Opening
 ): Effect.fn.Return<OpenedSession, NoWalls, Scope.Scope> {
   const { token } = opening
-  const gone = Effect.callback<boolean>((resume) =>
-    handle.whenGone(token, () => resume(Effect.succeed(handle.wasKilled(token))))
-  )
+  const wasKilled = Effect.sync(() => handle.wasKilled(token))
+  const gone = Effect.callback<boolean>((resume) => handle.whenGone(token, () => resume(wasKilled)))
+  const goneInTime = Effect.callback<boolean>((resume) => handle.expectGone(token, () => resume(wasKilled)))
   let isKnown = false
   yield* Effect.acquireRelease(
     Effect.sync(() => handle.track(token)),
     // A session that the fork-server never heard of does not end.
     () =>
       Effect.andThen(
-        isKnown ? gone : Effect.void,
+        isKnown ? goneInTime : Effect.void,
         Effect.sync(() => handle.forget(token))
       )
   )
@@ -154,6 +156,7 @@ const openOn = Effect.fnUntraced(function* (
   return {
     channel,
     gone,
+    goneInTime,
     memory: Effect.callback((resume) => handle.askMemory(token, (bytes) => resume(Effect.succeed(bytes))))
   }
 })

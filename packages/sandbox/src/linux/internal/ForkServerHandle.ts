@@ -122,12 +122,17 @@ export class ForkServerHandle {
     return this.#tracked.get(token)?.wasKilled ?? false
   }
 
-  /** Tells once nothing of a session is left. Where that takes too long, the fork-server ends with all its sessions. */
+  /** Tells once nothing of a session is left, whenever that is. */
   whenGone(token: string, tell: () => void): void {
     const tracked = this.#tracked.get(token)
-    if (this.#hasEnded || tracked === undefined || tracked.hasEnded) return tell()
+    if (this.#hasEnded || tracked === undefined || tracked.hasEnded) tell()
+    else tracked.waiting.push(tell)
+  }
+
+  /** The same where its connection was closed: if it takes too long, the fork-server ends with all its sessions. */
+  expectGone(token: string, tell: () => void): void {
     const timer = setTimeout(() => this.kill(), sessionEndLimit)
-    tracked.waiting.push(() => {
+    this.whenGone(token, () => {
       clearTimeout(timer)
       tell()
     })

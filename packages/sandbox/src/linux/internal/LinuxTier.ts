@@ -108,13 +108,13 @@ const write = (channel: Socket, bytes: Uint8Array): Effect.Effect<boolean> =>
   })
 
 const sandboxProcess = (
-  { channel, gone, memory }: ForkServer.OpenedSession,
+  { channel, goneInTime, memory }: ForkServer.OpenedSession,
   limits: LinuxLimits,
   group: ControlGroups.ControlGroup | undefined
 ): SandboxProcess => {
   /** Whoever finds the session gone is told why, which the fork-server says with its end, or the system of its group. */
   const over = Effect.gen(function* () {
-    const wasKilled = (yield* gone) || (group !== undefined && (yield* group.wasOutOfMemory))
+    const wasKilled = (yield* goneInTime) || (group !== undefined && (yield* group.wasOutOfMemory))
     return yield* lost(wasKilled ? "the sandbox held more memory than it may, and was ended" : "the sandbox has ended")
   })
   const told = Effect.tapError(over, ({ message }) =>

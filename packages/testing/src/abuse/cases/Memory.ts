@@ -71,7 +71,7 @@ const buffers = `
 import os, signal, socket
 told, telling = os.pipe()
 makers = 0
-for _ in range(32):
+for _ in range(40):
     try:
         child = os.fork()
     except OSError:
@@ -81,10 +81,11 @@ for _ in range(32):
         try:
             while True:
                 held.append(socket.socketpair())
-                held[-1][0].setblocking(False)
-                try:
-                    while True: written += held[-1][0].send(b"x" * 65536)
-                except BlockingIOError: pass
+                for one in held[-1]:
+                    one.setblocking(False)
+                    try:
+                        while True: written += one.send(b"x" * 65536)
+                    except BlockingIOError: pass
         except OSError: pass
         os.write(telling, b"%d\\n" % written)
         signal.pause()
