@@ -8,12 +8,14 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { SqlClient } from "effect/sql/SqlClient"
 import { migrate, requireCurrent, type SchemaMismatch } from "../migration/Migrator.ts"
 import * as DatabaseUnusable from "./DatabaseUnusable.ts"
 import * as ServerSocket from "./ServerSocket.ts"
+import * as StrandedStatements from "./StrandedStatements.ts"
 
 /** The role as which every statement of the service runs: it owns nothing, and row-level security binds it. */
 export const applicationRole = "castellan_application"
@@ -115,7 +117,14 @@ const sessionParameters = (statementTimeout: Duration.Duration): Readonly<Record
 })
 
 /** The connections of the service to a server whose schema is that of this version. */
-export const layer = (options: PostgresDatabaseOptions): Layer.Layer<Connections, DatabaseError> => {
+export const layer = (options: PostgresDatabaseOptions): Layer.Layer<Connections, DatabaseError> =>
+  Layer.unwrap(Effect.map(Queue.sliding<void>(1), (opened) => connected(options, opened)))
+
+/** The connections, each of which is told of as soon as it is open. */
+const connected = (
+  options: PostgresDatabaseOptions,
+  opened: Queue.Queue<void>
+): Layer.Layer<Connections, DatabaseError> => {
   const { allowOwner = false, maxConnections = 10, ownerUrl, url } = options
   const statementTimeout = Duration.fromInputUnsafe(options.statementTimeout ?? "20 seconds")
   const address = ServerSocket.addressIn(Redacted.value(url))
@@ -129,9 +138,16 @@ export const layer = (options: PostgresDatabaseOptions): Layer.Layer<Connections
     multiplex: true,
     applicationName: "castellan",
     startupParameters: sessionParameters(statementTimeout),
-    ...(address === undefined ? {} : { stream: () => ServerSocket.open(address, patienceOf(statementTimeout)) })
+    ...(address === undefined
+      ? {}
+      : {
+          stream: () => {
+            const socket = ServerSocket.open(address, patienceOf(statementTimeout))
+            return socket.once("connect", () => Queue.offerUnsafe(opened, undefined))
+          }
+        })
   })
-  return Layer.effectDiscard(checked).pipe(
+  return Layer.merge(Layer.effectDiscard(checked), StrandedStatements.layer(opened)).pipe(
     Layer.provideMerge(client),
     Layer.catchTag("SqlError", (error) => Layer.effectContext(Effect.fail(DatabaseUnusable.of(url)(error)))),
     (ready) => Layer.unwrap(Effect.as(prepared, ready))
