@@ -6,6 +6,10 @@ import { Cause, Effect } from "effect"
 import { CliError, Command } from "effect/cli"
 import { castellan } from "./Commands.ts"
 import * as Failure from "./Failure.ts"
+import { endWithParent, outliveOutput } from "./Output.ts"
+
+outliveOutput()
+endWithParent()
 
 const explained = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.tapCause(self, (cause) => {

@@ -62,6 +62,8 @@ export const run = async (line: ReadonlyArray<string>): Promise<number> => {
   const interrupt = () => interruption.abort(new Error("stopped"))
   process.on("SIGINT", interrupt)
   process.on("SIGTERM", interrupt)
+  // Nobody reads it any more.
+  process.stdout.on("error", interrupt)
   try {
     const args = parse(line)
     if (args === "help") {

@@ -27,7 +27,8 @@ export const startServer = async (
   // The demo says over which data it answers: a folder that the environment names is not among its own arguments.
   const { CASTELLAN_FILES: _, ...environment } = process.env
   const server = spawn(process.execPath, [join(import.meta.dirname, "..", "main.ts")], {
-    stdio: ["ignore", "pipe", "inherit"],
+    // It ends with this process, however that ends: the channel tells it.
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
     env: {
       ...environment,
       HOST: "127.0.0.1",
