@@ -146,19 +146,21 @@ export const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => letGo)
 
   /** Whether an execution without an end cannot have one any more: its session is closed, or another was opened since. */
-  const isOver = (execution: Execution, { status }: Sandcastle, now: DateTime.Utc): boolean => {
+  const isOver = Effect.fnUntraced(function* (execution: Execution, sandcastle: Sandcastle, now: DateTime.Utc) {
+    const { id, organizationId, status } = sandcastle
     const closedAt = status._tag === "Stopped" ? status.releasedAt : status.startedAt
     if (status._tag !== "Stopped" && !DateTime.isGreaterThan(closedAt, execution.createdAt)) return false
-    // What was running then is being recorded by the server that ran it.
-    return DateTime.isGreaterThanOrEqualTo(now, DateTime.addDuration(closedAt, endingGrace))
-  }
+    // What was running then is being recorded by the server that ran it, unless that is not there any more.
+    if (DateTime.isGreaterThanOrEqualTo(now, DateTime.addDuration(closedAt, endingGrace))) return true
+    return !(yield* store.isHeld(organizationId, id, now))
+  })
 
   /** Ends an execution that its server has left without an end. */
   const endLeft = Effect.fnUntraced(function* (found: Execution) {
     const { id, organizationId, sandcastleId } = found
     const now = yield* DateTime.now
     const sandcastle = yield* store.get(organizationId, sandcastleId)
-    if (Option.isNone(sandcastle) || !isOver(found, sandcastle.value, now)) return
+    if (Option.isNone(sandcastle) || !(yield* isOver(found, sandcastle.value, now))) return
     yield* useCase
       .run(
         { action: "execute", target: { type: "execution", id } },
