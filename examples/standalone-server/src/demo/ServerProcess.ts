@@ -48,6 +48,7 @@ export const startServer = async (
   const said: Array<string> = []
   const address = await new Promise<string>((resolve, reject) => {
     server.once("exit", (code) => reject(stopped(code, said)))
+    if (server.stdout === null) return reject(new Error("the server has no output"))
     createInterface({ input: server.stdout }).on("line", (line) => {
       said.push(line)
       const found = /http:\/\/127\.0\.0\.1:\d+/.exec(line)
