@@ -110,10 +110,14 @@ export const make = Effect.fnUntraced(function* (
 
   const launch: SandboxTier["launch"] = Effect.fnUntraced(function* (spec, nonce) {
     const obtain = spec.isNew === true ? sandboxes.make : sandboxes.obtain
-    const sandbox = yield* Effect.acquireRelease(whileOpening(obtain(spec.id, randomUUID())), ({ sandboxId }) =>
-      Effect.catchTag(sandboxes.end(sandboxId), "ProviderFailure", ({ detail }) =>
-        Effect.logWarning("A sandbox is left to the end of its lease", detail)
-      )
+    const sandbox = yield* Effect.acquireRelease(
+      whileOpening(obtain(spec, randomUUID())),
+      ({ sandboxId }) =>
+        Effect.catchTag(sandboxes.end(sandboxId), "ProviderFailure", ({ detail }) =>
+          Effect.logWarning("A sandbox is left to the end of its lease", detail)
+        ),
+      // A provider may take minutes; nobody has to wait for what is not wanted any more.
+      { interruptible: true }
     )
     yield* sandboxes.renew(sandbox).pipe(
       Effect.catchTag("ProviderFailure", ({ detail }) =>

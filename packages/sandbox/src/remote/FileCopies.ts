@@ -10,6 +10,7 @@
 import type { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
 import type {
   ExecEvent,
+  SandboxEntry,
   SandboxError,
   SandboxRuntime,
   SandboxSession,
@@ -17,6 +18,7 @@ import type {
 } from "@castellan/core/sandcastle/SandboxRuntime"
 import { parse, type SandboxPath } from "@castellan/core/sandcastle/SandboxPath"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -91,6 +93,10 @@ const sizeOf = (files: ReadonlyMap<SandboxPath, Uint8Array> | undefined, without
 
 const mostFiles = 1000
 
+/** The folder that a file is in; nothing where that is the root. */
+const folderOf = (path: SandboxPath): SandboxPath | undefined =>
+  path.includes("/") ? Option.getOrUndefined(Result.getSuccess(parse(path.slice(0, path.lastIndexOf("/"))))) : undefined
+
 /** The runtime with copies. */
 export const make = (runtime: SandboxRuntime["Service"], bounds: Bounds): SandboxRuntime["Service"] => {
   const copies = new Copies(bounds)
@@ -101,9 +107,12 @@ export const make = (runtime: SandboxRuntime["Service"], bounds: Bounds): Sandbo
       : Effect.logWarning("There is no room for a copy of a file of a session", id, path, content.length)
 
   /** Copies one file out, if it is small enough. */
-  const copy = Effect.fnUntraced(function* (session: SandboxSession, id: SandcastleId, path: SandboxPath) {
-    const folder = path.includes("/") ? parse(path.slice(0, path.lastIndexOf("/"))) : undefined
-    const entries = yield* session.list(folder === undefined || Result.isFailure(folder) ? undefined : folder.success)
+  const copy = Effect.fnUntraced(function* (
+    session: SandboxSession,
+    id: SandcastleId,
+    path: SandboxPath,
+    entries: ReadonlyArray<SandboxEntry>
+  ) {
     const entry = entries.find((one) => one.path === path && one.kind === "file")
     if (entry === undefined) return
     if (!copies.fits(id, path, entry.size)) {
@@ -115,15 +124,18 @@ export const make = (runtime: SandboxRuntime["Service"], bounds: Bounds): Sandbo
 
   const copyMade = Effect.fnUntraced(function* (session: SandboxSession, id: SandcastleId, event: ExecEvent) {
     if (event._tag !== "Finished") return
-    for (const text of event.files.slice(0, mostFiles)) {
-      const path = parse(text)
-      if (Result.isFailure(path)) continue
-      yield* copy(session, id, path.success).pipe(
-        // The execution has ended as it has, whatever becomes of the copy. That the sandbox is gone will be seen.
-        Effect.catchTag("SandboxError", (error) =>
-          Effect.logWarning("A file of a session could not be copied", id, text, error.message)
-        )
+    const paths = event.files.slice(0, mostFiles).flatMap((text) => Option.toArray(Result.getSuccess(parse(text))))
+    // Each folder is asked once: what is far away answers late.
+    for (const [folder, made] of Map.groupBy(paths, folderOf)) {
+      // The execution has ended as it has, whatever becomes of a copy. That the sandbox is gone will be seen.
+      const entries = yield* Effect.catchTag(session.list(folder), "SandboxError", (error) =>
+        Effect.as(Effect.logWarning("A folder of a session could not be copied", id, folder, error.message), [])
       )
+      for (const path of made) {
+        yield* Effect.catchTag(copy(session, id, path, entries), "SandboxError", (error) =>
+          Effect.logWarning("A file of a session could not be copied", id, path, error.message)
+        )
+      }
     }
   })
 
@@ -176,5 +188,5 @@ export const make = (runtime: SandboxRuntime["Service"], bounds: Bounds): Sandbo
     }
   })
 
-  return { capabilities: runtime.capabilities, open }
+  return { ...runtime, open }
 }

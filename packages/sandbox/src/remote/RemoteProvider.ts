@@ -55,8 +55,8 @@ const reasonOf = (error: unknown): ProviderReason => {
     if (error.statusCode === undefined || error.statusCode >= 500) return "busy"
     return limits.has(error.statusCode) ? "limit" : "other"
   }
-  // A connection that broke, and whatever the client does not tell apart.
-  return error instanceof TypeError ? "busy" : "other"
+  // A connection that broke, before an answer or in the midst of it, and whatever the client does not tell apart.
+  return error instanceof TypeError || error instanceof SyntaxError ? "busy" : "other"
 }
 
 /** Calls a provider. The signal is aborted when nobody waits for the answer any more. */

@@ -3,7 +3,13 @@
  * waits has a typed error within the deadline, what can be taken up again is, and nothing is left behind.
  */
 import { SandboxPath } from "@castellan/core/sandcastle/SandboxPath"
-import { type SandboxError, SandboxRuntime, type SandboxSession } from "@castellan/core/sandcastle/SandboxRuntime"
+import { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
+import {
+  type SandboxError,
+  SandboxRuntime,
+  type SandboxSession,
+  type SandboxSpec
+} from "@castellan/core/sandcastle/SandboxRuntime"
 import { LibraryPath } from "@castellan/core/library/LibraryPath"
 import { reap } from "@castellan/sandbox/remote"
 import * as E2bOptions from "@castellan/sandbox/remote/E2bOptions"
@@ -16,6 +22,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -113,6 +120,44 @@ describe.skipIf(python === undefined)("abuse 51: a provider that fails", () => {
         )
       }
 
+      it.effect("404 to creating: what is missing is the template, and no sandbox was lost", () =>
+        Effect.gen(function* () {
+          const error = yield* Effect.flip(whileBroken("create", { status: 404 }, Effect.scoped(open())))
+          assert.strictEqual(error.reason, "unavailable")
+          assert.notInclude(error.message, "lost")
+          yield* nothingLeft
+        })
+      )
+
+      it.effect("half of an answer to creating: the sandbox is found, and there is one", () =>
+        Effect.gen(function* () {
+          const server = yield* LocalE2b
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const session = yield* whileBroken("create", "garble", open(), 1)
+              assert.strictEqual(yield* printed(session, "print(2)"), "2\n")
+              assert.lengthOf(server.sandboxes(), 1)
+            })
+          )
+          yield* nothingLeft
+        })
+      )
+
+      it.effect("many files are copied out without asking for their folder each time", () =>
+        Effect.gen(function* () {
+          const server = yield* LocalE2b
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const session = yield* open()
+              const before = server.count("input")
+              yield* events(session, 'for i in range(100): open(f"outputs/{i}.txt", "w").write("kept")')
+              assert.isBelow(server.count("input") - before, 120)
+            })
+          )
+          yield* nothingLeft
+        })
+      )
+
       it.effect("once, to what may be asked twice: nobody sees it", () =>
         Effect.gen(function* () {
           for (const route of ["list", "files", "start"] as const) {
@@ -193,6 +238,35 @@ describe.skipIf(python === undefined)("abuse 51: a provider that fails", () => {
   it.layer(adapter(hasty).pipe(Layer.provideMerge(local)), { timeout: "120 seconds", excludeTestServices: true })(
     "does not answer",
     (it) => {
+      it.effect("when a connection is to be joined again: the session is lost, not stuck", () =>
+        Effect.gen(function* () {
+          const server = yield* LocalE2b
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const session = yield* open()
+              const broken = Effect.gen(function* () {
+                server.disconnect()
+                yield* until(() => server.count("start") > starts)
+                return yield* failing(events(session, "print(1)"))
+              })
+              const starts = server.count("start")
+              assert.strictEqual(yield* whileBroken("start", "hang", broken), "lost")
+            })
+          )
+          yield* nothingLeft
+        })
+      )
+
+      it.effect("to ending: the session closes all the same, and its lease ends it", () =>
+        Effect.gen(function* () {
+          const server = yield* LocalE2b
+          yield* whileBroken("kill", "hang", Effect.scoped(open()))
+          assert.lengthOf(server.sandboxes(), 1)
+          for (const id of server.sandboxes()) server.lose(id)
+          yield* nothingLeft
+        })
+      )
+
       const silences: ReadonlyArray<Route> = ["create", "list", "files", "start", "input"]
       for (const route of silences) {
         it.effect(`to ${route}: a typed error, and no orphan`, () =>
@@ -221,6 +295,27 @@ describe.skipIf(python === undefined)("abuse 51: a provider that fails", () => {
         yield* nothingLeft
       })
     )
+  })
+
+  it.layer(adapter({ callTimeout: "10 minutes", createTimeout: "10 minutes" }).pipe(Layer.provideMerge(local)), {
+    timeout: "120 seconds",
+    excludeTestServices: true
+  })("is not waited for", (it) => {
+    for (const route of ["create", "list", "files", "start"] as const) {
+      it.effect(`by who leaves while ${route} is not answered, and no orphan is left`, () =>
+        Effect.gen(function* () {
+          const server = yield* LocalE2b
+          const before = server.count(route)
+          const opening = Effect.gen(function* () {
+            const fiber = yield* Effect.forkChild(Effect.scoped(open()), { startImmediately: true })
+            yield* until(() => server.count(route) > before)
+            yield* Fiber.interrupt(fiber)
+          })
+          yield* whileBroken(route, "hang-after", opening)
+          yield* nothingLeft
+        })
+      )
+    }
   })
 
   it.layer(adapter(patient).pipe(Layer.provideMerge(local)), { timeout: "120 seconds", excludeTestServices: true })(
@@ -429,6 +524,50 @@ describe.skipIf(python === undefined)("abuse 51: a provider that fails", () => {
         assert.lengthOf(server.sandboxes(), 1)
         assert.strictEqual(yield* reap(options, () => Effect.succeed(false)), 1)
         yield* nothingLeft
+      })
+    )
+
+    it.effect("what no sandcastle has any more is ended by the service, but what is young or nobody's yet", () =>
+      Effect.gen(function* () {
+        const server = yield* LocalE2b
+        const [kept, dropped, young, pooled] = [spec(), spec(), spec(), spec({ id: SandcastleId.make("pool-1") })]
+        const ids: Array<string> = []
+        for (const given of [kept, dropped, young, pooled]) {
+          yield* abandoned(given, "pass", false)
+          ids.push(...server.sandboxes().filter((id) => !ids.includes(id)))
+        }
+        for (const [index, id] of ids.entries()) if (index !== 2) server.age(id, 11 * 60_000)
+        const asked: Array<unknown> = []
+        const isAlive = (tag: Pick<SandboxSpec, "id" | "organizationId">) =>
+          Effect.sync(() => {
+            asked.push(tag)
+            return tag.id === kept.id
+          })
+        const ended = yield* SandboxRuntime.use((runtime) => runtime.reap?.(isAlive) ?? Effect.succeed(-1)).pipe(
+          Effect.provide(adapter(patient))
+        )
+        assert.strictEqual(ended, 1)
+        assert.deepStrictEqual(server.sandboxes(), [ids[0], ids[2], ids[3]])
+        assert.sameDeepMembers(
+          asked,
+          [kept, dropped].map(({ id, organizationId }) => ({ id, organizationId }))
+        )
+        for (const id of server.sandboxes()) server.lose(id)
+        yield* nothingLeft
+      })
+    )
+
+    it.effect("a key that cannot be sent is in no line of the log", () =>
+      Effect.gen(function* () {
+        const server = yield* LocalE2b
+        const lines: Array<string> = []
+        const logger = Logger.make(({ message }) => void lines.push(JSON.stringify(message)))
+        const options = { ...optionsFor(server), apiKey: Redacted.make("e2b_secret\nsecret") }
+        const error = yield* Effect.flip(reap(options, () => Effect.succeed(false))).pipe(
+          Effect.provide(Logger.layer([logger]))
+        )
+        assert.isNotEmpty(lines)
+        assert.notInclude(JSON.stringify([lines, error]), "secret")
       })
     )
 

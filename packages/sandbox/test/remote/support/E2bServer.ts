@@ -20,6 +20,8 @@ export type Fault =
   | "hang-after"
   /** It is done, and answered with 500. */
   | "fail-after"
+  /** It is done, and half of the answer comes. */
+  | "garble"
 
 /** What a request is for. */
 export type Route =
@@ -38,7 +40,7 @@ interface Entry {
   readonly id: string
   readonly metadata: Record<string, string>
   readonly machine: Machine
-  readonly startedAt: Date
+  startedAt: Date
   readonly body: unknown
   endAt: Date
 }
@@ -57,6 +59,8 @@ export interface E2bServer {
   readonly count: (route: Route) => number
   /** Ends a sandbox without anybody having asked for it. */
   readonly lose: (id: string) => void
+  /** Makes a sandbox older than it is. */
+  readonly age: (id: string, milliseconds: number) => void
   /** Breaks all connections, as a network does. */
   readonly disconnect: () => void
 }
@@ -115,6 +119,10 @@ class Service {
     if (typeof sandbox === "string") await this.#envd(sandbox, url, request, body, answer)
     else this.#control(url, request, body, answer)
     if (fault === "fail-after") json(response, 500, { code: 500, message: "misbehaving" })
+    if (fault === "garble") {
+      response.writeHead(200, { "content-type": "application/json" })
+      response.end('{"sandboxID": "i')
+    }
   }
 
   #control(url: URL, request: IncomingMessage, body: Buffer, response: ServerResponse | undefined): void {
@@ -312,6 +320,10 @@ export const serve = (python: string): Effect.Effect<E2bServer, never, Scope.Sco
         created: () => service.all.map(({ body }) => body),
         count: (route) => service.counts.get(route) ?? 0,
         lose: (id) => service.lose(id),
+        age: (id, milliseconds) => {
+          const entry = service.entries.get(id)
+          if (entry !== undefined) entry.startedAt = new Date(entry.startedAt.getTime() - milliseconds)
+        },
         disconnect: () => server.closeAllConnections()
       }
     })
