@@ -573,7 +573,7 @@ class Supervisor:
         program.pipes.close()
         execution = program.execution
         running = frozenset((self._interpreter.pid, *self._programs))
-        False and self._leftovers.end(program.pid, running, last=not self._programs)
+        self._leftovers.end(program.pid, running, last=not self._programs)
         status = code if code >= 0 else 128 - code
         stopped = execution.interrupted and code != 0
         self._finish(execution, "interrupted" if stopped else "completed" if code == 0 else "failed", status, [])
