@@ -14,7 +14,6 @@ see: each of them counts with all that its buffers may hold.
 """
 
 import errno
-import fcntl
 import gc
 import json
 import os
@@ -74,6 +73,7 @@ class ForkServer:
         self._descriptors = descriptors
         self._socket_bytes = socket_bytes
         self._system_calls = system_calls
+        self._owner = (os.getuid(), os.getgid())
         self._packages = packages
         self._poll = select.poll()
         # Connections that have not said yet what they want.
@@ -172,26 +172,9 @@ class ForkServer:
             )
 
     def _open(self, connection: socket.socket, request: dict[str, Any]) -> None:
-        told, telling = os.pipe()
-        try:
-            warden = os.fork()
-        except OSError:
-            os.close(told)
-            os.close(telling)
-            raise
-        if warden == 0:
-            self._become_session(connection, telling, request)
-        os.close(telling)
-        # The process between ends as soon as it has forked; what it forked becomes this one's child.
-        with os.fdopen(told, "rb") as answer:
-            text = answer.read()
-        os.waitpid(warden, 0)
-        if not text.isdigit():
-            # It told the host why, over the connection.
-            connection.close()
-            self._tell({"ended": request["token"]})
-            return
-        pid = int(text)
+        pid = kernel.fork_into(walls.OWN)
+        if pid == 0:
+            self._become_session(connection, request)
         try:
             handle = os.pidfd_open(pid)
         except OSError:
@@ -214,27 +197,18 @@ class ForkServer:
         self._poll.register(connection, select.POLLRDHUP)
         self._interval = _BUSY
 
-    def _become_session(self, connection: socket.socket, telling: int, request: dict[str, Any]) -> None:
-        """In a fork: enters new namespaces and forks the first process inside. Never returns."""
+    def _become_session(self, connection: socket.socket, request: dict[str, Any]) -> None:
+        """In the first process of new namespaces: becomes the session. Never returns."""
         channel = 3
         try:
-            keep = channel + 1
-            # By way of numbers that neither gets.
-            held = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, keep + 1) for descriptor in (connection.fileno(), telling)]
-            for source, target in zip(held, (channel, keep), strict=True):
-                os.dup2(source, target)
+            os.dup2(connection.fileno(), channel)
             # Nothing of other sessions, of the host or of the fork-server goes in.
-            os.closerange(keep + 1, 1 << 20)
+            os.closerange(channel + 1, 1 << 20)
             null = os.open(os.devnull, os.O_RDWR)
             for standard in (0, 1, 2):
                 os.dup2(null, standard)
             os.close(null)
-            walls.enter(request["user"], request["group"], request["control_group"])
-            pid = os.fork()
-            if pid != 0:
-                os.write(keep, str(pid).encode())
-                os._exit(0)
-            os.close(keep)
+            walls.enter(request["user"], request["group"], self._owner, request["control_group"])
             walls.close_behind(walls.Limits(**request["limits"]), self._system_calls)
         except BaseException as error:
             self._say_no_walls(channel, error)
@@ -263,10 +237,6 @@ class ForkServer:
         for folder in ("library", "uploads", "outputs"):
             os.mkdir(f"{walls.FILES}/{folder}")
         os.mkdir(os.environ["HOME"], 0o700)
-        # Two sessions of one fork-server draw different numbers.
-        numpy = sys.modules.get("numpy")
-        if numpy is not None:
-            numpy.random.seed()
         castellan_supervisor.serve(channel, channel, nonce, walls.FILES, packages=self._packages)
 
     @staticmethod
@@ -321,14 +291,23 @@ class ForkServer:
         self._next_look = time.monotonic() + max(self._interval, min(took / _SHARE, _IDLE))
 
 
+def _leave_threads_behind() -> None:
+    """Goes on in a fork, which has one thread, where a library has started others: what they hold would be held for ever
+    in sessions."""
+    if len(os.listdir("/proc/self/task")) == 1:
+        return
+    child = os.fork()
+    if child != 0:
+        _, status = os.waitpid(child, 0)
+        os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+
+
 def main() -> None:
     """`castellan_zygote.py SOCKET FILTER BYTES`: listens there, with that filter of system calls for sessions.
 
     BYTES is what the buffers of one socket hold at most.
     """
     path, filter_path, socket_bytes = sys.argv[1:]
-    # Children of a process that ends become this one's.
-    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     os.umask(0o022)
     # Each session takes some: as many as whoever runs the host allows.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -336,6 +315,7 @@ def main() -> None:
     with open(filter_path, "rb") as file:
         system_calls = file.read()
     packages = castellan_supervisor.warm()
+    _leave_threads_behind()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(path)
     listener.listen(128)
@@ -345,6 +325,7 @@ def main() -> None:
     gc.collect()
     # What is here now is shared by every session; the collector of none of them touches it.
     gc.freeze()
+    kernel.join_pages()
     ForkServer(listener, system_calls, packages, most, int(socket_bytes)).run()
 
 

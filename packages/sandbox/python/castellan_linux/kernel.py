@@ -7,6 +7,7 @@ which wall it failed.
 import ctypes
 import os
 import platform
+import signal
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
@@ -31,8 +32,8 @@ PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
-PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
+PR_GET_TID_ADDRESS = 40
 PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 
@@ -41,9 +42,21 @@ SECCOMP_MODE_FILTER = 2
 # Capabilities as two structures of 32-bit words.
 LINUX_CAPABILITY_VERSION_3 = 0x20080522
 
+_CLONE_CHILD_CLEARTID = 0x00200000
+_CLONE_CHILD_SETTID = 0x01000000
+
+# Bytes of a large page, with small ones of 4 KiB.
+_LARGE_PAGE = 2 * 1024 * 1024
+_MADV_COLLAPSE = 25
+
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+_CLONE = {"x86_64": 56, "aarch64": 220}
 
 _libc = ctypes.CDLL(None, use_errno=True)
+# The same, without a moment in which another thread of Python could run.
+_libc_at_once = ctypes.PyDLL(None, use_errno=True)
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+_prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
 
 
 class _FilterProgram(ctypes.Structure):
@@ -70,6 +83,43 @@ def unshare(flags: int) -> None:
     _checked(_libc.unshare(flags), "unshare namespaces")
 
 
+def fork_into(namespaces: int) -> int:
+    """Forks off the first process of new namespaces, which `CLONE_NEW*` names; answers 0 in it, and its number here.
+
+    For a process of one thread: what Python and the C library do around a fork for the sake of other threads is left
+    out, since it has hundreds of pages copied. `os.fork`, where the new process calls it, does all of it.
+    """
+    number = _CLONE.get(platform.machine())
+    if number is None:
+        raise OSError(38, f"no table for {platform.machine()}", "fork into namespaces")
+    # Where the C library keeps the number of this thread: it is another one in the fork.
+    address = ctypes.c_ulong(0)
+    flags = namespaces | signal.SIGCHLD
+    if _libc.prctl(PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) == 0:
+        flags |= _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID
+    # The fourth and the fifth argument change places among architectures: one is the address, the other is not looked at.
+    result = _libc_at_once.syscall(
+        ctypes.c_long(number), ctypes.c_ulong(flags), ctypes.c_void_p(), ctypes.c_void_p(), address, address
+    )
+    return _checked(result, "fork into namespaces")
+
+
+def join_pages() -> None:
+    """Has the memory of this process lie in large pages where the kernel can do it: a fork copies one entry for each, and
+    not five hundred. Where it cannot, forks take longer; that is all."""
+    with open("/proc/self/maps", encoding="utf-8") as file:
+        areas = [line.split() for line in file]
+    for area, access, _, _, _, *name in areas:
+        # Memory of its own, which has no file.
+        if access != "rw-p" or name not in ([], ["[heap]"]):
+            continue
+        first, end = (int(address, 16) for address in area.split("-"))
+        start = -(-first // _LARGE_PAGE) * _LARGE_PAGE
+        size = end // _LARGE_PAGE * _LARGE_PAGE - start
+        if size > 0:
+            _libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), _MADV_COLLAPSE)
+
+
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
     """Mounts; `kind` and `options` may be empty."""
     result = _libc.mount(
@@ -93,12 +143,12 @@ def pivot_root(new: str, old: str) -> None:
 
 def prctl(option: int, *arguments: int) -> int:
     """An operation on this process."""
-    words = [ctypes.c_ulong(value) for value in (*arguments, 0, 0, 0, 0)][:4]
-    return _checked(_libc.prctl(option, *words), f"prctl {option}")
+    result = _prctl(option, *(*arguments, 0, 0, 0, 0)[:4])
+    return _checked(result, f"prctl {option}")
 
 
 def last_capability() -> int:
-    """The number of the kernel's last capability; asked before `/proc/sys` is out of sight."""
+    """The number of the kernel's last capability."""
     with open("/proc/sys/kernel/cap_last_cap", encoding="ascii") as file:
         return int(file.read())
 
@@ -106,7 +156,8 @@ def last_capability() -> int:
 def drop_capabilities(last: int) -> None:
     """Gives up every capability up to the last, for this process and whatever it executes."""
     for capability in range(last + 1):
-        prctl(PR_CAPBSET_DROP, capability)
+        if _prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+            _checked(-1, f"drop capability {capability}")
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
     header = _CapabilityHeader(LINUX_CAPABILITY_VERSION_3, 0)
     words = (_CapabilityWords * 2)()

@@ -1,7 +1,7 @@
 """The walls of a session of the Linux tier: its namespaces, its file system, its limits and its filter.
 
-A process of the fork-server calls `enter` to get into namespaces of its own, forks, and the child, which is the first
-process in them, calls `close_behind`. From then on nothing but the session's own files can be written, nothing can be
+The fork-server forks the first process of new namespaces (`OWN`), which calls `enter` to become a user of its own there
+and `close_behind` to have walls. From then on nothing but the session's own files can be written, nothing can be
 reached, and neither can ever be undone. Whatever is seen inside is listed here; nothing is hidden by being covered.
 """
 
@@ -21,20 +21,23 @@ CONTROL_GROUPS = "/control-groups"
 
 FILES = "/sandbox/files"
 
-_OWN = (
+# What a session has for itself.
+OWN = (
     kernel.CLONE_NEWUSER
     | kernel.CLONE_NEWNS
     | kernel.CLONE_NEWPID
     | kernel.CLONE_NEWNET
     | kernel.CLONE_NEWIPC
     | kernel.CLONE_NEWUTS
-    | kernel.CLONE_NEWCGROUP
 )
 
 # Entries of the outer root that a session gets in another form, or not at all.
 _NOT_SHARED = {"dev", "proc", "sandbox", "sys", "tmp", STAGE[1:], CONTROL_GROUPS[1:], "listen", "run"}
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _SAFE = kernel.MS_NOSUID | kernel.MS_NODEV
+
+# Asked where the kernel's settings are in sight.
+_LAST_CAPABILITY = kernel.last_capability()
 
 _SIOCGIFFLAGS = 0x8913
 _SIOCSIFFLAGS = 0x8914
@@ -59,18 +62,20 @@ class Limits:
     entries: int
 
 
-def enter(user: int, group: int, control_group: str | None) -> None:
-    """Moves the caller into namespaces of its own; the process that it forks next is the first one inside."""
+def enter(user: int, group: int, owner: tuple[int, int], control_group: str | None) -> None:
+    """Has the caller, who is the first process of namespaces of its own, be a user in them, in a control group or none.
+
+    `owner` is who it is outside of them, by user and group.
+    """
     if control_group is not None:
-        with open(f"{CONTROL_GROUPS}/{control_group}/cgroup.procs", "w", encoding="ascii") as file:
-            file.write("0")
+        _write(f"{CONTROL_GROUPS}/{control_group}/cgroup.procs", "0")
+    # Only now: a process can be moved only within what its namespace of control groups shows.
+    kernel.unshare(kernel.CLONE_NEWCGROUP)
     # The system ends a session before it ends its host.
     _write("/proc/self/oom_score_adj", "800")
-    outer_user, outer_group = os.getuid(), os.getgid()
-    kernel.unshare(_OWN)
     _write("/proc/self/setgroups", "deny")
-    _write("/proc/self/uid_map", f"{user} {outer_user} 1")
-    _write("/proc/self/gid_map", f"{group} {outer_group} 1")
+    _write("/proc/self/uid_map", f"{user} {owner[0]} 1")
+    _write("/proc/self/gid_map", f"{group} {owner[1]} 1")
 
 
 def close_behind(limits: Limits, system_calls: bytes) -> None:
@@ -82,11 +87,10 @@ def close_behind(limits: Limits, system_calls: bytes) -> None:
     _raise_loopback()
     _bound_connections()
     _build_root(limits)
-    capabilities = kernel.last_capability()
     _enter_root()
     _limit(limits)
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    kernel.drop_capabilities(capabilities)
+    kernel.drop_capabilities(_LAST_CAPABILITY)
     # What runs beside the first process cannot read or write its memory.
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     kernel.install_filter(system_calls)
@@ -94,8 +98,12 @@ def close_behind(limits: Limits, system_calls: bytes) -> None:
 
 def _write(path: str, text: str) -> None:
     try:
-        with open(path, "w", encoding="ascii") as file:
-            file.write(text)
+        # Without a stream of Python's, whose parts lie in pages that a fork has to copy.
+        file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(file, text.encode("ascii"))
+        finally:
+            os.close(file)
     except OSError as error:
         raise OSError(error.errno, error.strerror, f"write {path}") from error
 

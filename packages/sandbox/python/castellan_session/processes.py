@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from collections.abc import Callable
 from typing import NamedTuple
 
 _ROUNDS = 200
@@ -123,16 +124,28 @@ _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-def _prctl(option: int, value: int) -> None:
-    """Asks the system for a trait of this process. Where it has none of these, isolation does not rest on them."""
+def _traits() -> "Callable[..., object] | None":
+    """What sets a process's traits; nothing where the system has none of them, so that isolation does not rest on them."""
     if sys.platform != "linux":
-        return
+        return None
     try:
         import ctypes
 
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+        found = ctypes.CDLL(None).prctl
     except (ImportError, OSError, AttributeError):
-        pass
+        return None
+    found.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+    return found
+
+
+# Looked for once, before sessions are forked off.
+_set_trait = _traits()
+
+
+def _prctl(option: int, value: int) -> None:
+    """Asks the system for a trait of this process."""
+    if _set_trait is not None:
+        _set_trait(option, value, 0, 0, 0)
 
 
 def adopt_orphans() -> None:

@@ -55,8 +55,9 @@ class Supervisor:
         os.chdir(root)
         # There is no screen: a figure is a picture.
         environment.setdefault("MPLBACKEND", "agg")
-        os.environ.clear()
-        os.environ.update(environment)
+        if dict(os.environ) != environment:
+            os.environ.clear()
+            os.environ.update(environment)
         self._nonce = nonce
         self._packages = packages
         self._environment = environment

@@ -53,8 +53,8 @@ export const open: (
   const turn = yield* Semaphore.make(1)
   const executions = yield* SessionExecutions.make(link, turn, executor)
   const files = yield* SessionFiles.make(link)
-  // What was done to the library of a session that is taken up again is still to be told of.
-  if (!link.resumed) yield* files.mountLibrary(spec.library)
+  // What was done to the library of a session that is taken up again is still to be told of. One that begins has none.
+  if (!link.resumed && spec.library.length > 0) yield* files.mountLibrary(spec.library)
 
   const bindDataframe = Effect.fnUntraced(function* (name: string, table: ResultTable) {
     if (!variable.test(name)) return yield* failure("invalid", "the name of a dataframe must be one of a variable")

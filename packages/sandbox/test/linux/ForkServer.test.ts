@@ -28,7 +28,7 @@ const failing = [
 @dataclass
 `
   },
-  refusing("castellan_zygote.py", "told, telling = os.pipe()")
+  refusing("castellan_zygote.py", "pid = kernel.fork_into(walls.OWN)")
 ]
 
 describe.skipIf(missing !== undefined)("a fork-server", { timeout: patience }, () => {
@@ -41,6 +41,37 @@ describe.skipIf(missing !== undefined)("a fork-server", { timeout: patience }, (
       const next = yield* server.open(opening("next"))
       for (const { channel } of [neighbour, next]) assert.include(yield* readLine(channel), '"event":"ready"')
       assert.isTrue(server.isRunning())
+    })
+  )
+
+  it.live("in which a library started threads forks sessions that wait for none of them", () =>
+    Effect.gen(function* () {
+      const file = "castellan_zygote.py"
+      const { server } = yield* startChanged([
+        {
+          file,
+          line: "    _leave_threads_behind()\n",
+          becomes: `    import threading
+    global held
+    held, isHeld = threading.Lock(), threading.Event()
+    def hold() -> None:
+        with held:
+            isHeld.set()
+            time.sleep(86400)
+    threading.Thread(target=hold, daemon=True).start()
+    isHeld.wait()
+    os.register_at_fork(after_in_child=held._at_fork_reinit)
+    _leave_threads_behind()
+`
+        },
+        {
+          file,
+          line: '        os.mkdir(os.environ["HOME"], 0o700)\n',
+          becomes: '        os.mkdir(os.environ["HOME"], 0o700)\n        assert held.acquire(blocking=False)\n'
+        }
+      ])
+      const { channel } = yield* server.open(opening("one"))
+      assert.include(yield* readLine(channel), '"event":"ready"')
     })
   )
 

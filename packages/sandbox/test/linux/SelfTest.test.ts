@@ -79,7 +79,7 @@ const changes: ReadonlyArray<Change> = [
   {
     what: "capabilities",
     file: walls,
-    line: "kernel.drop_capabilities(capabilities)",
+    line: "kernel.drop_capabilities(_LAST_CAPABILITY)",
     becomes: "pass",
     promise: "privileges"
   },
@@ -123,8 +123,8 @@ const changes: ReadonlyArray<Change> = [
   {
     what: "descriptors of the fork-server's",
     file: zygote,
-    line: "os.closerange(keep + 1, 1 << 20)",
-    becomes: "os.closerange(keep + 1, 1 << 20)\n            os.dup2(0, 9)",
+    line: "os.closerange(channel + 1, 1 << 20)",
+    becomes: "os.closerange(channel + 1, 1 << 20)\n            os.dup2(0, 9)",
     promise: "descriptors"
   },
   {
