@@ -1,5 +1,5 @@
 import type { Access } from "@castellan/core/access/Access"
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
+import type { CurrentPrincipal, Principal } from "@castellan/core/access/Principal"
 import { Chat, type ChatId } from "@castellan/core/chat/Chat"
 import { Chats, type Question } from "@castellan/core/chat/Chats"
 import { ChatStore } from "@castellan/core/chat/ChatStore"
@@ -9,6 +9,7 @@ import { defaultTools } from "@castellan/core/chat/Chat"
 import type { Failure } from "@castellan/core/error/Failure"
 import { ModelId, ModelNumber } from "@castellan/core/model/Model"
 import { Models } from "@castellan/core/model/Models"
+import { as, refused } from "@castellan/testing/fixture/Acting"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -18,15 +19,6 @@ import { calls, says, ScriptedModel, servedModel, stalling, text } from "@castel
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
-
-const words = (failure: Failure): string => `${failure.code}: ${failure.message}`
-
-const refused = <A, R>(effect: Effect.Effect<A, Failure, R>) => Effect.map(Effect.flip(effect), words)
 
 const codeOf = <A, R>(effect: Effect.Effect<A, Failure, R>) =>
   Effect.map(Effect.result(effect), (result) => (Result.isSuccess(result) ? "done" : result.failure.code))

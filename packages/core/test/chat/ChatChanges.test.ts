@@ -1,5 +1,5 @@
 import type { ClientMetadata } from "@castellan/core/access/ClientMetadata"
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
+import type { Principal } from "@castellan/core/access/Principal"
 import { AssetStore } from "@castellan/core/asset/AssetStore"
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { Chat, type ChatId } from "@castellan/core/chat/Chat"
@@ -9,22 +9,13 @@ import type { OrganizationId } from "@castellan/core/organization/Organization"
 import { RunLog } from "@castellan/core/run/RunLog"
 import { Budget, BudgetId, BudgetScope } from "@castellan/core/usage/Budget"
 import { BudgetStore } from "@castellan/core/usage/BudgetStore"
+import { as, refused } from "@castellan/testing/fixture/Acting"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { calls, says, ScriptedModel, stalling, text } from "@castellan/testing/scripted/ScriptedModel"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
-
-const words = (failure: { readonly code: string; readonly message: string }) => `${failure.code}: ${failure.message}`
-
-const refused = <A, R>(effect: Effect.Effect<A, { readonly code: string; readonly message: string }, R>) =>
-  Effect.map(Effect.flip(effect), words)
 
 const answered = Effect.fnUntraced(function* (asker: Principal, question = "How many?") {
   const run = yield* Conversation.ask(asker, question)

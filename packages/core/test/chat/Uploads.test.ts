@@ -1,6 +1,6 @@
 import type { WantedGrant } from "@castellan/core/access/AccessChange"
 import { Accesses } from "@castellan/core/access/Accesses"
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
+import type { Principal } from "@castellan/core/access/Principal"
 import { Chats } from "@castellan/core/chat/Chats"
 import type * as Upload from "@castellan/core/chat/Upload"
 import { UploadStore } from "@castellan/core/chat/UploadStore"
@@ -8,6 +8,7 @@ import type { Run } from "@castellan/core/run/Run"
 import { ChatSandcastles } from "@castellan/core/sandcastle/ChatSandcastles"
 import { layerUnavailable } from "@castellan/core/sandcastle/SandboxRuntime"
 import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
+import { as } from "@castellan/testing/fixture/Acting"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -15,11 +16,6 @@ import { says, ScriptedModel } from "@castellan/testing/scripted/ScriptedModel"
 import * as ScriptedSandboxes from "@castellan/testing/scripted/ScriptedSandbox"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
 
 const text = (content: string) => new TextEncoder().encode(content)
 

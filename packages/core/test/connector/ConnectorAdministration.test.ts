@@ -1,5 +1,5 @@
 import type { Access } from "@castellan/core/access/Access"
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
+import type { Principal } from "@castellan/core/access/Principal"
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { type Connector, ConnectorId, ConnectorName, ConnectorSource } from "@castellan/core/connector/Connector"
 import { Connectors } from "@castellan/core/connector/Connectors"
@@ -7,19 +7,12 @@ import { ConnectorStore } from "@castellan/core/connector/ConnectorStore"
 import { HostFolders } from "@castellan/core/connector/HostFolders"
 import { RowPolicyStore } from "@castellan/core/rowpolicy/RowPolicyStore"
 import { Secrets } from "@castellan/core/secret/Secrets"
+import { as, refused } from "@castellan/testing/fixture/Acting"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { rowPolicy } from "@castellan/testing/fixture/RowPolicySample"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
-
-const refused = <A, R>(effect: Effect.Effect<A, { readonly code: string; readonly message: string }, R>) =>
-  Effect.map(Effect.flip(effect), (failure) => `${failure.code}: ${failure.message}`)
 
 const server = { host: "db.example", database: "shop", user: "reader" }
 const postgres = ConnectorSource.cases.Postgres.make(server)

@@ -1,11 +1,11 @@
 import * as Castellan from "@castellan/core/Castellan"
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
 import { ChatStore } from "@castellan/core/chat/ChatStore"
 import * as Stores from "@castellan/core/memory/Stores"
 import { PlaybookRunStatus } from "@castellan/core/playbook/PlaybookRun"
 import { PlaybookRunStore } from "@castellan/core/playbook/PlaybookRunStore"
 import { Playbooks } from "@castellan/core/playbook/Playbooks"
 import * as Recovery from "@castellan/core/recovery/Recovery"
+import { as } from "@castellan/testing/fixture/Acting"
 import * as AutomationSample from "@castellan/testing/fixture/AutomationSample"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
@@ -15,11 +15,6 @@ import { says } from "@castellan/testing/scripted/ScriptedModel"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
 
 const world = Layer.mergeAll(
   Stores.layerMemory,

@@ -1,10 +1,11 @@
 import type { ClientMetadata } from "@castellan/core/access/ClientMetadata"
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
+import type { Principal } from "@castellan/core/access/Principal"
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { ConnectorQueries } from "@castellan/core/connector/ConnectorQueries"
 import type { Connector } from "@castellan/core/connector/Connector"
 import { ConnectorStore } from "@castellan/core/connector/ConnectorStore"
 import { RowPolicies } from "@castellan/core/rowpolicy/RowPolicies"
+import { as, words } from "@castellan/testing/fixture/Acting"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -14,13 +15,6 @@ import { ScriptedDriver } from "@castellan/testing/scripted/ScriptedDriver"
 import { calls, says } from "@castellan/testing/scripted/ScriptedModel"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
-
-const words = (failure: { readonly code: string; readonly message: string }) => `${failure.code}: ${failure.message}`
 
 const north: ClientMetadata = { text: '{"region":"north"}', attributes: { region: "north" } }
 

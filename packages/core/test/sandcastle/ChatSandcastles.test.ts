@@ -1,7 +1,7 @@
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
 import type { Run } from "@castellan/core/run/Run"
 import { ChatSandcastles } from "@castellan/core/sandcastle/ChatSandcastles"
 import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
+import { as } from "@castellan/testing/fixture/Acting"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -10,11 +10,6 @@ import { ScriptedSandbox } from "@castellan/testing/scripted/ScriptedSandbox"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
 
 /** A member with a chat that has had a question. */
 const conversation = Effect.gen(function* () {

@@ -1,4 +1,3 @@
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
 import { Changes } from "@castellan/core/change/Changes"
 import { FolderPolicies } from "@castellan/core/folderpolicy/FolderPolicies"
 import { Owner } from "@castellan/core/folderpolicy/FolderPolicy"
@@ -8,20 +7,13 @@ import * as LibraryStaging from "@castellan/core/sandcastle/LibraryStaging"
 import { LibraryEdit, SandboxRuntime, type SandboxSession } from "@castellan/core/sandcastle/SandboxRuntime"
 import type { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
 import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
+import { as, refused } from "@castellan/testing/fixture/Acting"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import * as ScriptedSandbox from "@castellan/testing/scripted/ScriptedSandbox"
 import { BlobContents } from "@castellan/core/library/Blob"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Scope } from "effect"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
-
-const refused = <A, R>(effect: Effect.Effect<A, { readonly code: string; readonly message: string }, R>) =>
-  Effect.map(Effect.flip(effect), (failure) => `${failure.code}: ${failure.message}`)
 
 /** Sandboxes whose sessions outlive whoever opened them: one that is opened again is taken up as it was left. */
 const layerOutliving = Layer.effect(

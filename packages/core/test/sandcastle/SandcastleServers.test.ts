@@ -1,4 +1,3 @@
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { Chats } from "@castellan/core/chat/Chats"
 import * as ChatSandcastlesModule from "@castellan/core/sandcastle/ChatSandcastles"
@@ -8,6 +7,7 @@ import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
 import * as SandcastlesModule from "@castellan/core/sandcastle/Sandcastles"
 import * as SandcastleSessions from "@castellan/core/sandcastle/SandcastleSessions"
 import { SandcastleStore } from "@castellan/core/sandcastle/SandcastleStore"
+import { as, refused, words } from "@castellan/testing/fixture/Acting"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -21,16 +21,6 @@ import { TestClock } from "effect/testing"
 const { Sandcastles } = SandcastlesModule
 const { ChatSandcastles } = ChatSandcastlesModule
 const { ScriptedSandbox } = ScriptedSandboxModule
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
-
-const words = (failure: { readonly code: string; readonly message: string }) => `${failure.code}: ${failure.message}`
-
-const refused = <A, R>(effect: Effect.Effect<A, { readonly code: string; readonly message: string }, R>) =>
-  Effect.map(Effect.flip(effect), words)
 
 const script = () => says("Three.")
 

@@ -1,4 +1,4 @@
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
+import type { CurrentPrincipal } from "@castellan/core/access/Principal"
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { ConnectorId } from "@castellan/core/connector/Connector"
 import type { Position } from "@castellan/core/page/Page"
@@ -12,6 +12,7 @@ import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
 import * as SandcastlesModule from "@castellan/core/sandcastle/Sandcastles"
 import * as SandcastleSessions from "@castellan/core/sandcastle/SandcastleSessions"
 import { SandcastleStore } from "@castellan/core/sandcastle/SandcastleStore"
+import { as, refused, words } from "@castellan/testing/fixture/Acting"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -24,16 +25,6 @@ import { TestClock } from "effect/testing"
 
 const { Sandcastles } = SandcastlesModule
 const { ScriptedSandbox } = ScriptedSandboxModule
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
-
-const words = (failure: { readonly code: string; readonly message: string }) => `${failure.code}: ${failure.message}`
-
-const refused = <A, R>(effect: Effect.Effect<A, { readonly code: string; readonly message: string }, R>) =>
-  Effect.map(Effect.flip(effect), words)
 
 /** A member with a sandcastle. */
 const castle = Effect.gen(function* () {

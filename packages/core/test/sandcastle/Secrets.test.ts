@@ -1,9 +1,9 @@
 import { Authentication } from "@castellan/core/access/Authentication"
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
 import { ConnectorName, ConnectorSource } from "@castellan/core/connector/Connector"
 import { Connectors } from "@castellan/core/connector/Connectors"
 import { ChatSandcastles } from "@castellan/core/sandcastle/ChatSandcastles"
 import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
+import { as } from "@castellan/testing/fixture/Acting"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -12,11 +12,6 @@ import { salesSource } from "@castellan/testing/scripted/ScriptedOntology"
 import { ScriptedSandbox } from "@castellan/testing/scripted/ScriptedSandbox"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
 
 /** Every text and every file that a value holds, redacted ones revealed. */
 const textsIn = (value: unknown, seen: Set<unknown> = new Set()): ReadonlyArray<string> => {

@@ -9,6 +9,7 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Readable, Writable } from "node:stream"
 import { Effect, Schema } from "effect"
 import type { Scope } from "effect"
 
@@ -96,8 +97,7 @@ const start = Effect.acquireRelease(
 export const open = Effect.fnUntraced(function* (url: string): Effect.fn.Return<Page, never, Scope.Scope> {
   const { child } = yield* start
   const [, , , commands, answers] = child.stdio
-  if (commands === null || commands === undefined || !("write" in commands)) return yield* Effect.die("no pipe")
-  if (answers === null || answers === undefined) return yield* Effect.die("no pipe")
+  if (!(commands instanceof Writable) || !(answers instanceof Readable)) return yield* Effect.die("no pipe")
 
   const requests: Array<string> = []
   const complaints: Array<string> = []

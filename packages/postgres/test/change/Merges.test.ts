@@ -2,7 +2,7 @@
  * Changes and the library under several servers at once: numbers, approvals and merges of one organization come one
  * after the other, whoever does them.
  */
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
+import type { Principal } from "@castellan/core/access/Principal"
 import * as UseCase from "@castellan/core/audit/UseCase"
 import { statusName } from "@castellan/core/change/Change"
 import * as Changes from "@castellan/core/change/Changes"
@@ -10,6 +10,7 @@ import { LibraryStore } from "@castellan/core/library/LibraryStore"
 import * as TextBytes from "@castellan/core/library/TextBytes"
 import * as Tree from "@castellan/core/library/Tree"
 import type { OrganizationId } from "@castellan/core/organization/Organization"
+import { as } from "@castellan/testing/fixture/Acting"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import * as ScriptedOntology from "@castellan/testing/scripted/ScriptedOntology"
@@ -48,11 +49,6 @@ const server = Layer.fresh(
     Layer.provideMerge(Layer.mergeAll(stores, ScriptedOntology.layer()))
   )
 )
-
-const as =
-  (who: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.provideService(effect, CurrentPrincipal, who)
 
 const propose = (who: Principal, path: string, text: string) =>
   Changes.Changes.use((changes) =>

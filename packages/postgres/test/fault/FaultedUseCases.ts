@@ -1,6 +1,6 @@
 /** Use cases that are cut off in the middle, each with what it needs beforehand. */
 import { Accesses } from "@castellan/core/access/Accesses"
-import { CurrentPrincipal, Principal } from "@castellan/core/access/Principal"
+import { type CurrentPrincipal, Principal } from "@castellan/core/access/Principal"
 import { ApiKeyId } from "@castellan/core/apikey/ApiKey"
 import { ApiKeys } from "@castellan/core/apikey/ApiKeys"
 import type { AuditAction } from "@castellan/core/audit/AuditEvent"
@@ -16,6 +16,7 @@ import { PlaybookId } from "@castellan/core/playbook/Playbook"
 import { Playbooks } from "@castellan/core/playbook/Playbooks"
 import { RoleId } from "@castellan/core/role/Role"
 import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
+import { as } from "@castellan/testing/fixture/Acting"
 import type * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { DateTime, Effect, type Layer, Schema, Stream } from "effect"
@@ -35,11 +36,6 @@ export interface FaultedUseCase {
   /** Carries it out, once. */
   readonly carryOut: (prepared: string) => Effect.Effect<unknown, unknown, Services>
 }
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
 
 const useCase = <Needed>(of: {
   readonly name: string

@@ -4,7 +4,7 @@
  * `change/Merges.test.ts`.
  */
 import { Authentication } from "@castellan/core/access/Authentication"
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
+import type { Principal } from "@castellan/core/access/Principal"
 import { ApiKeys } from "@castellan/core/apikey/ApiKeys"
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import { Changes } from "@castellan/core/change/Changes"
@@ -12,6 +12,7 @@ import * as TextBytes from "@castellan/core/library/TextBytes"
 import { Playbooks } from "@castellan/core/playbook/Playbooks"
 import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
 import { SandcastleStore } from "@castellan/core/sandcastle/SandcastleStore"
+import { as } from "@castellan/testing/fixture/Acting"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { ScriptedSandbox } from "@castellan/testing/scripted/ScriptedSandbox"
 import { assert, describe, it } from "@effect/vitest"
@@ -20,11 +21,6 @@ import * as PostgresDatabase from "../../src/database/PostgresDatabase.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as Deployments from "./Deployments.ts"
 import type { Services } from "./FaultedUseCases.ts"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
 
 interface Race {
   readonly tenant: Fixture.Tenant

@@ -1,9 +1,9 @@
 /** Whole servers on one database: one is killed at work, one is asked to stop what the other carries. */
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
 import { Chats } from "@castellan/core/chat/Chats"
 import { ChatStore } from "@castellan/core/chat/ChatStore"
 import type { Run } from "@castellan/core/run/Run"
 import { Runner } from "@castellan/core/run/Runner"
+import { as } from "@castellan/testing/fixture/Acting"
 import * as Conversation from "@castellan/testing/fixture/Conversation"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { says, ScriptedModel, stalling } from "@castellan/testing/scripted/ScriptedModel"
@@ -15,11 +15,6 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { AtWork, server } from "../support/RunningServer.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
 
 const running = join(import.meta.dirname, "../support/RunningServer.ts")
 

@@ -2,7 +2,7 @@
  * Two servers of one deployment, each with connections of its own, that fire, deliver and sweep at the same time: what is
  * due is done once.
  */
-import { CurrentPrincipal, type Principal } from "@castellan/core/access/Principal"
+import type { Principal } from "@castellan/core/access/Principal"
 import { AuditStore } from "@castellan/core/audit/AuditStore"
 import * as Castellan from "@castellan/core/Castellan"
 import * as Deliveries from "@castellan/core/delivery/Deliveries"
@@ -17,6 +17,7 @@ import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
 import { Sandcastles } from "@castellan/core/sandcastle/Sandcastles"
 import { Schedules } from "@castellan/core/schedule/Schedules"
 import * as SecretKeys from "@castellan/core/secret/SecretKeys"
+import { as } from "@castellan/testing/fixture/Acting"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import * as ScriptedDelivery from "@castellan/testing/scripted/ScriptedDelivery"
@@ -29,11 +30,6 @@ import * as PostgresDatabase from "../../src/database/PostgresDatabase.ts"
 import * as PostgresStores from "../../src/PostgresStores.ts"
 import * as RunNotifications from "../../src/run/RunNotifications.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-
-const as =
-  (principal: Principal) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentPrincipal>> =>
-    Effect.provideService(effect, CurrentPrincipal, principal)
 
 const secretKeys = SecretKeys.layer({
   current: Redacted.make(`k1:${Base64.encode(new Uint8Array(32).fill(1))}`),
