@@ -1,5 +1,5 @@
 import { Asset, type AssetFormat, AssetId } from "@castellan/core/asset/Asset"
-import { AssetStore } from "@castellan/core/asset/AssetStore"
+import { type AssetBody, AssetStore } from "@castellan/core/asset/AssetStore"
 import { CellId } from "@castellan/core/chat/Cell"
 import { RunEvent } from "@castellan/core/run/RunEvent"
 import * as AssetSignature from "@castellan/http/asset/AssetSignature"
@@ -24,20 +24,27 @@ const bodies = [
 ] as const
 
 /** A run with an asset, as its stream and its chat show it. */
-const withAsset = Effect.gen(function* () {
+const withAsset = Effect.fnUntraced(function* (
+  given: {
+    readonly id?: AssetId
+    readonly name?: string
+    readonly bodies?: ReadonlyArray<AssetBody>
+  } = {}
+) {
+  const made = given.bodies ?? bodies
   const run = yield* Site.stalledRun
   const asset = new Asset({
-    id: AssetId.make(id("a")),
+    id: given.id ?? AssetId.make(id("a")),
     organizationId: run.organizationId,
     chatId: run.chatId,
-    name: "Sales",
+    name: given.name ?? "Sales",
     kind: "chart",
-    formats: bodies.map(({ format }) => format),
+    formats: made.map(({ format }) => format),
     cellId: CellId.make(id("b")),
     messageCellId: CellId.make(id("b")),
     createdAt: yield* DateTime.now
   })
-  yield* AssetStore.use((store) => store.put(asset, bodies))
+  yield* AssetStore.use((store) => store.put(asset, made))
   yield* Site.tell(run, RunEvent.cases.Asset.make({ asset }), Site.done)
   const chat = JSON.parse((yield* Site.call(`/v2/chats/${run.chatId}`)).text)
   const formats: ReadonlyArray<{ readonly format: AssetFormat; readonly media_type: string; readonly url: string }> =
@@ -49,7 +56,7 @@ const withAsset = Effect.gen(function* () {
 layer(Site.layer(), { excludeTestServices: true })("assets", (it) => {
   it.effect("come by their signed address, without a credential, as what they are and able to do nothing", () =>
     Effect.gen(function* () {
-      const { urlOf } = yield* withAsset
+      const { urlOf } = yield* withAsset()
       const types = {
         png: "image/png",
         svg: "image/svg+xml",
@@ -66,7 +73,7 @@ layer(Site.layer(), { excludeTestServices: true })("assets", (it) => {
         assert.match(reply.headers["content-security-policy"] ?? "", /default-src 'none'.*sandbox/)
         assert.match(reply.headers["cache-control"] ?? "", /^private, max-age=(8[0-9][0-9]|900), immutable$/)
         const shown = format === "csv" ? "attachment" : "inline"
-        assert.strictEqual(reply.headers["content-disposition"], `${shown}; filename="${id("a")}.${format}"`)
+        assert.strictEqual(reply.headers["content-disposition"], `${shown}; filename="Sales.${format}"`)
         assert.match(reply.headers["x-request-id"] ?? "", /./)
         const head = yield* Site.call(urlOf(format), { key: "", method: "HEAD" })
         assert.deepStrictEqual(
@@ -77,10 +84,62 @@ layer(Site.layer(), { excludeTestServices: true })("assets", (it) => {
     })
   )
 
+  it.effect("are saved by the names that they were given, whatever those are", () =>
+    Effect.gen(function* () {
+      const names: ReadonlyArray<readonly [name: string, format: AssetFormat, disposition: string]> = [
+        ["Sales by region", "csv", 'attachment; filename="Sales by region.csv"'],
+        ["sales.CSV", "csv", 'attachment; filename="sales.CSV"'],
+        ["photo.jpg", "jpeg", 'inline; filename="photo.jpg"'],
+        ["Photo", "jpeg", 'inline; filename="Photo.jpg"'],
+        ["notes.md", "txt", 'inline; filename="notes.md"'],
+        ["Plan v1.2", "txt", 'inline; filename="Plan v1.2.txt"'],
+        ["model.pkl", "bin", 'attachment; filename="model.pkl"'],
+        [
+          "Umsätze ☃ 2030",
+          "pdf",
+          `attachment; filename="Ums_tze _ 2030.pdf"; filename*=UTF-8''Ums%C3%A4tze%20%E2%98%83%202030.pdf`
+        ],
+        ["it's (50%)*", "zip", `attachment; filename="it's (50_)*.zip"; filename*=UTF-8''it%27s%20%2850%25%29%2a.zip`],
+        [
+          'a"; filename="b.exe',
+          "csv",
+          `attachment; filename="a_; filename=_b.exe.csv"; filename*=UTF-8''a%22%3B%20filename%3D%22b.exe.csv`
+        ],
+        ["a\r\nset-cookie: x=1\u0000", "csv", 'attachment; filename="a__set-cookie: x=1_.csv"'],
+        ["../../etc\\passwd", "csv", 'attachment; filename=".._.._etc_passwd.csv"'],
+        ["half \ud83d", "csv", `attachment; filename="half _.csv"; filename*=UTF-8''half%20%EF%BF%BD.csv`],
+        ["gpj.\u202efdp", "png", 'inline; filename="gpj._fdp.png"'],
+        ["x".repeat(500), "csv", `attachment; filename="${"x".repeat(196)}.csv"`]
+      ]
+      for (const [index, [name, format, disposition]] of names.entries()) {
+        const asset = yield* Schema.decodeEffect(AssetId)(id("c").slice(0, -2) + String(index).padStart(2, "0"))
+        const { urlOf } = yield* withAsset({ id: asset, name, bodies: [{ format, content: "kept" }] })
+        const reply = yield* Site.call(urlOf(format), { key: "" })
+        assert.strictEqual(reply.status, 200, reply.text)
+        assert.strictEqual(reply.headers["content-disposition"], disposition)
+        assert.isUndefined(reply.headers["set-cookie"])
+      }
+    })
+  )
+
+  it.effect("come whole, however long they are", () =>
+    Effect.gen(function* () {
+      const content = Uint8Array.from({ length: 20_000_000 }, (_, index) => (index * 31) % 251)
+      const { urlOf } = yield* withAsset({
+        id: AssetId.make(id("d")),
+        name: "long.zip",
+        bodies: [{ format: "zip", content }]
+      })
+      const reply = yield* Site.call(urlOf("zip"), { key: "" })
+      assert.strictEqual(reply.headers["content-length"], String(content.length))
+      assert.strictEqual(Buffer.compare(reply.body, content), 0)
+    })
+  )
+
   it.effect("are signed anew on every fetch, and carry nothing of the caller's", () =>
     Effect.gen(function* () {
       const { key, tenant } = yield* Site.Site
-      const { run, urlOf } = yield* withAsset
+      const { run, urlOf } = yield* withAsset()
       for (const secret of [key, tenant.adminId, tenant.organizationId, run.chatId])
         assert.notInclude(urlOf("png"), secret)
       // Nor the organization in another way of writing: the address names it to the server alone.
@@ -95,7 +154,7 @@ layer(Site.layer(), { excludeTestServices: true })("assets", (it) => {
 
   it.effect("are refused when any part of the address is altered", () =>
     Effect.gen(function* () {
-      const { urlOf } = yield* withAsset
+      const { urlOf } = yield* withAsset()
       const other = new URL(urlOf("svg"), "http://x")
       const good = new URL(urlOf("png"), "http://x")
       const altered = (change: (url: URL) => void) => {
@@ -151,7 +210,7 @@ layer(Site.layer(), { excludeTestServices: true })("assets", (it) => {
 
   it.effect("whose address is genuine and that are gone are 404", () =>
     Effect.gen(function* () {
-      const { asset } = yield* withAsset
+      const { asset } = yield* withAsset()
       const signature = yield* AssetSignature.AssetSignature
       const gone = new Asset({ ...asset, id: AssetId.make(id("c")) })
       const url = signature.signer((yield* DateTime.now).epochMilliseconds)(gone, "png")

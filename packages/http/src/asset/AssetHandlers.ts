@@ -7,7 +7,7 @@
  * Source: decisions.md §4 ("Signed asset URLs").
  */
 import { Api } from "@castellan/api/Api"
-import { type AssetFormat, type AssetId, mediaType } from "@castellan/core/asset/Asset"
+import { type AssetFormat, mediaType } from "@castellan/core/asset/Asset"
 import { AssetStore } from "@castellan/core/asset/AssetStore"
 import { NotFound, PermissionDenied } from "@castellan/core/error/Failure"
 import * as Clock from "effect/Clock"
@@ -15,7 +15,9 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
+import * as AssetFileName from "./AssetFileName.ts"
 import { AssetSignature } from "./AssetSignature.ts"
+import * as ContentDisposition from "../request/ContentDisposition.ts"
 import * as OperationServices from "../request/OperationServices.ts"
 
 /**
@@ -26,8 +28,11 @@ const shown: ReadonlySet<AssetFormat> = new Set(["png", "jpeg", "gif", "svg", "t
 
 const refused = new PermissionDenied({ message: "the address of the asset has expired or was altered" })
 
-const headersOf = (id: AssetId, format: AssetFormat, secondsLeft: number) => ({
-  "content-disposition": `${shown.has(format) ? "inline" : "attachment"}; filename="${id}.${format}"`,
+const headersOf = (name: string, format: AssetFormat, secondsLeft: number) => ({
+  "content-disposition": ContentDisposition.make(
+    shown.has(format) ? "inline" : "attachment",
+    AssetFileName.make(name, format)
+  ),
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   "cross-origin-resource-policy": "cross-origin",
   "referrer-policy": "no-referrer",
@@ -49,15 +54,14 @@ export const layer = HttpApiBuilder.group(
         const signed = signature.verify({ id: params.id, ...query }, now)
         if (Option.isNone(signed)) return yield* refused
         const { expiresAt, format, id, organizationId } = signed.value
-        const content = yield* store.body(organizationId, id, format)
-        if (Option.isNone(content)) return yield* new NotFound({ message: "asset not found" })
-        const options = {
+        const body = yield* store.open(organizationId, id, format)
+        if (Option.isNone(body)) return yield* new NotFound({ message: "asset not found" })
+        const { name = id, pieces, size } = body.value
+        return HttpServerResponse.stream(pieces, {
           contentType: mediaType[format],
-          headers: headersOf(id, format, Math.floor((expiresAt - now) / 1000))
-        }
-        return typeof content.value === "string"
-          ? HttpServerResponse.text(content.value, options)
-          : HttpServerResponse.uint8Array(content.value, options)
+          contentLength: size,
+          headers: headersOf(name, format, Math.floor((expiresAt - now) / 1000))
+        })
       })
     )
   }, OperationServices.given)

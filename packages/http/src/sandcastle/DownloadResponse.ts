@@ -6,23 +6,14 @@
  */
 import type { DownloadedFile } from "@castellan/core/sandcastle/SandcastleFiles"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-
-/** The characters that `encodeURIComponent` leaves and RFC 8187 does not. */
-const encoded = (name: string): string =>
-  encodeURIComponent(name).replaceAll(/['()*]/gu, (character) => `%${character.charCodeAt(0).toString(16)}`)
-
-/** The name in a form that every client reads, and in full for those that read it. */
-const disposition = (name: string): string => {
-  const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/gu, "_")
-  return `attachment; filename="${plain}"${plain === name ? "" : `; filename*=UTF-8''${encoded(name)}`}`
-}
+import * as ContentDisposition from "../request/ContentDisposition.ts"
 
 /** The response with a file. */
 export const make = ({ content, path }: DownloadedFile): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.uint8Array(content, {
     contentType: "application/octet-stream",
     headers: {
-      "content-disposition": disposition(path.slice(path.lastIndexOf("/") + 1)),
+      "content-disposition": ContentDisposition.make("attachment", path.slice(path.lastIndexOf("/") + 1)),
       "content-security-policy": "default-src 'none'; sandbox"
     }
   })

@@ -1,19 +1,23 @@
 /**
  * What assets hold, in PostgreSQL: as bytes, text as UTF-8, so that a NUL is kept like any other character.
  */
+import type { AssetFormat, AssetId } from "@castellan/core/asset/Asset"
 import { AssetStore } from "@castellan/core/asset/AssetStore"
+import type { OrganizationId } from "@castellan/core/organization/Organization"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { SqlClient } from "effect/sql/SqlClient"
+import { columnText } from "../database/ColumnText.ts"
+import * as LongBytes from "../database/LongBytes.ts"
 import * as Query from "../database/Query.ts"
 import { entering, within } from "../database/Tenancy.ts"
 
-interface BodyRow {
+interface BodyRow extends LongBytes.Beginning {
   readonly isText: boolean
-  readonly content: Uint8Array
+  readonly name: string | null
 }
 
 const encoder = new TextEncoder()
@@ -24,12 +28,24 @@ const array = (values: ReadonlyArray<unknown>, element: number) => Result.getOrT
 /** Keeps assets in PostgreSQL. */
 export const layer: Layer.Layer<AssetStore, never, SqlClient> = Layer.effect(
   AssetStore,
-  Effect.map(SqlClient, (sql) =>
-    AssetStore.of({
-      put: ({ chatId, id, organizationId }, bodies) =>
+  Effect.map(SqlClient, (sql) => {
+    /** The beginning of a body, and the statements for the rest of it. */
+    const find = (organizationId: OrganizationId, id: AssetId, format: AssetFormat) => {
+      const isIt = sql`${within(sql, organizationId)} AND asset_id = ${id} AND format = ${format}`
+      const begin = Query.row(sql<BodyRow>`
+        SELECT is_text AS "isText", name, octet_length(content) AS size,
+          substring(content FROM 1 FOR ${LongBytes.pieceBytes}::int) AS content
+        FROM castellan.asset_bodies WHERE ${isIt}`)
+      const piece: LongBytes.PieceStatement = (from) => sql<{ readonly content: Uint8Array }>`
+        SELECT substring(content FROM ${from}::int FOR ${LongBytes.pieceBytes}::int) AS content
+        FROM castellan.asset_bodies WHERE ${isIt}`
+      return { begin, piece }
+    }
+    return AssetStore.of({
+      put: ({ chatId, id, name, organizationId }, bodies) =>
         Query.run(sql`
-          INSERT INTO castellan.asset_bodies (organization_id, asset_id, format, chat_id, is_text, content)
-          SELECT ${organizationId}, ${id}, body.format, ${chatId}, body.is_text, body.content
+          INSERT INTO castellan.asset_bodies (organization_id, asset_id, format, chat_id, name, is_text, content)
+          SELECT ${organizationId}, ${id}, body.format, ${chatId}, ${columnText(name)}, body.is_text, body.content
           FROM unnest(
             ${array(
               bodies.map(({ format }) => format),
@@ -46,17 +62,28 @@ export const layer: Layer.Layer<AssetStore, never, SqlClient> = Layer.effect(
           ) AS body (format, is_text, content)
           WHERE ${entering(sql, organizationId)}
           ON CONFLICT (organization_id, asset_id, format)
-            DO UPDATE SET is_text = excluded.is_text, content = excluded.content`),
-      body: (organizationId, id, format) =>
-        Effect.map(
-          Query.row(sql<BodyRow>`
-            SELECT is_text AS "isText", content FROM castellan.asset_bodies
-            WHERE ${within(sql, organizationId)} AND asset_id = ${id} AND format = ${format}`),
-          Option.map(({ content, isText }) => (isText ? decoder.decode(content) : content))
-        ),
+            DO UPDATE SET name = excluded.name, is_text = excluded.is_text, content = excluded.content`),
+      body: Effect.fnUntraced(function* (organizationId, id, format) {
+        const { begin, piece } = find(organizationId, id, format)
+        const beginning = yield* begin
+        if (Option.isNone(beginning)) return Option.none()
+        const content = yield* LongBytes.whole(beginning.value, piece)
+        return Option.some(beginning.value.isText ? decoder.decode(content) : content)
+      }),
+      open: (organizationId, id, format) => {
+        const { begin, piece } = find(organizationId, id, format)
+        return Effect.map(
+          begin,
+          Option.map(({ name, ...beginning }) => ({
+            ...(name === null ? {} : { name }),
+            size: beginning.size,
+            pieces: LongBytes.pieces(beginning, piece)
+          }))
+        )
+      },
       removeOf: (organizationId, chatId) =>
         Query.run(sql`
           DELETE FROM castellan.asset_bodies WHERE ${within(sql, organizationId)} AND chat_id = ${chatId}`)
     })
-  )
+  })
 )

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { SqlClient } from "effect/sql/SqlClient"
 import * as Document from "../database/Document.ts"
+import * as LongBytes from "../database/LongBytes.ts"
 import * as Query from "../database/Query.ts"
 import { entering, within } from "../database/Tenancy.ts"
 
@@ -35,10 +36,22 @@ export const layer: Layer.Layer<UploadStore, never, SqlClient> = Layer.effect(
             WHERE ${within(sql, organizationId)} AND chat_id = ${chatId} ORDER BY created_at, id`
         ),
       content: (organizationId, id) =>
-        Effect.map(
-          Query.row(sql<{ readonly content: Uint8Array }>`
-            SELECT content FROM castellan.chat_uploads WHERE ${within(sql, organizationId)} AND id = ${id}`),
-          Option.map(({ content }) => content)
+        Effect.flatMap(
+          Query.row(sql<LongBytes.Beginning>`
+            SELECT octet_length(content) AS size,
+              substring(content FROM 1 FOR ${LongBytes.pieceBytes}::int) AS content
+            FROM castellan.chat_uploads WHERE ${within(sql, organizationId)} AND id = ${id}`),
+          (beginning) =>
+            Option.isNone(beginning)
+              ? Effect.succeedNone
+              : Effect.asSome(
+                  LongBytes.whole(
+                    beginning.value,
+                    (from) => sql<{ readonly content: Uint8Array }>`
+                      SELECT substring(content FROM ${from}::int FOR ${LongBytes.pieceBytes}::int) AS content
+                      FROM castellan.chat_uploads WHERE ${within(sql, organizationId)} AND id = ${id}`
+                  )
+                )
         ),
       removeOf: (organizationId, chatId) =>
         Query.run(sql`

@@ -99,6 +99,12 @@ const migrated = (owner: Redacted.Redacted<string>, service: Redacted.Redacted<s
     PgClient.layer({ url: owner, applicationName: "castellan-migrations", maxConnections: 1 })
   ).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(DatabaseUnusable.of(owner)(error))))
 
+/**
+ * Bytes of one message of the server at most. What is long is read in pieces (`LongBytes`), but not by an export: a file
+ * of 25 MiB is written in it with two characters for each byte, as is a table of results.
+ */
+export const longestMessage = 512 * 1024 * 1024
+
 /** How long a server may be silent before its connection is given up: longer than any statement takes. */
 const patienceOf = (statementTimeout: Duration.Duration): Duration.Duration => Duration.times(statementTimeout, 1.25)
 
@@ -137,6 +143,7 @@ const connected = (
     // Statements outside of a transaction are pipelined: each is whole in itself, the entering of its organization too.
     multiplex: true,
     applicationName: "castellan",
+    maxMessageSize: longestMessage,
     startupParameters: sessionParameters(statementTimeout),
     ...(address === undefined
       ? {}

@@ -36,8 +36,11 @@ export interface Exported {
   readonly rows: Footer["rows"]
 }
 
-/** Rows that are read at once, and characters that are written at once. */
-const rowsAtOnce = 200
+/** Rows that are read at once: fewer of those that hold bytes, one of which may be a whole file. */
+const rowsAtOnce = (table: ExchangeColumns.Table): number =>
+  table.columns.some(({ type }) => type === "bytea") ? 4 : 200
+
+/** Characters that are written at once. */
 const charactersAtOnce = 256 * 1024
 
 /** Rows between two signs of life. */
@@ -115,11 +118,12 @@ export const exportTo = Effect.fn("Exporter.exportTo")(function* <E, R>(
       `DECLARE exported NO SCROLL CURSOR FOR SELECT ${columns} FROM castellan.${table.name}
        WHERE organization_id = '${organizationId}'${order === "" ? "" : ` ORDER BY ${order}`}`
     )
+    const most = rowsAtOnce(table)
     for (;;) {
       // Not prepared: the next table's rows have other columns.
-      const rows = yield* sql.unsafe<TextRow>(`FETCH ${rowsAtOnce} FROM exported`).unprepared
+      const rows = yield* sql.unsafe<TextRow>(`FETCH ${most} FROM exported`).unprepared
       for (const row of rows) yield* putRow(table.name, lineOf(table, row))
-      if (rows.length < rowsAtOnce) break
+      if (rows.length < most) break
     }
     yield* sql`CLOSE exported`
   })

@@ -16,6 +16,7 @@ import { migration as uploads } from "./internal/0012_uploads.ts"
 import { migration as sandcastleServers } from "./internal/0013_sandcastle_servers.ts"
 import { migration as unfinishedExecutions } from "./internal/0014_unfinished_executions.ts"
 import { migration as sandcastleIndexes } from "./internal/0015_sandcastle_indexes.ts"
+import { migration as assetNames } from "./internal/0016_asset_names.ts"
 import type { Migration } from "./Migration.ts"
 
 /** The steps. */
@@ -34,5 +35,6 @@ export const migrations: ReadonlyArray<Migration> = [
   uploads,
   sandcastleServers,
   unfinishedExecutions,
-  sandcastleIndexes
+  sandcastleIndexes,
+  assetNames
 ]

@@ -13,7 +13,7 @@ import * as Redacted from "effect/Redacted"
 import { SqlClient } from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
-import { acrossOrganizations, entering } from "../../src/database/Tenancy.ts"
+import { acrossOrganizations, entering, within } from "../../src/database/Tenancy.ts"
 import * as Exporter from "../../src/exchange/Exporter.ts"
 import * as ExchangeFormat from "../../src/exchange/ExchangeFormat.ts"
 import * as Importer from "../../src/exchange/Importer.ts"
@@ -146,6 +146,40 @@ for (const database of all) {
         })
       )
     }
+
+    live(
+      "files as long as they may be, and several of them, come along",
+      Effect.gen(function* () {
+        const digests = Effect.flatMap(
+          SqlClient,
+          (sql) => sql<{ readonly format: string; readonly digest: string; readonly size: number }>`
+            SELECT format, encode(sha256(content), 'hex') AS digest, octet_length(content) AS size
+            FROM castellan.asset_bodies WHERE ${within(sql, mine)} ORDER BY format`
+        )
+        const [file, kept] = yield* Effect.provide(
+          Effect.gen(function* () {
+            const sql = yield* SqlClient
+            yield* organization
+            yield* sql`
+              INSERT INTO castellan.asset_bodies (organization_id, asset_id, format, chat_id, is_text, content)
+              SELECT ${mine}, ${secretId}, 'long' || number, ${secretId}, false,
+                substring(decode(repeat('00ff7f1025' || lpad(number::text, 2, '0'), 4500000), 'hex')
+                  FROM 1 FOR ${25 * 1024 * 1024}::int)
+              FROM generate_series(1, 2) AS number WHERE ${entering(sql, mine)}`
+            return yield* Effect.all([exported(), digests])
+          }),
+          site(database)
+        )
+        assert.strictEqual(kept.filter(({ size }) => size === 25 * 1024 * 1024).length, 2)
+        yield* Effect.provide(
+          Effect.gen(function* () {
+            yield* imported(file)
+            assert.deepStrictEqual(yield* digests, kept)
+          }),
+          site(database)
+        )
+      })
+    )
 
     live(
       "a file that is cut off, changed, of another version or of no export is refused, and leaves nothing",

@@ -6,6 +6,7 @@ import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { layerCrypto } from "../fixture/Deployment.ts"
 import * as Sample from "../fixture/Sample.ts"
 
@@ -35,6 +36,95 @@ export const suite = <E>(name: string, layer: Layer.Layer<AssetStore, E>): void 
         )
         assert.deepStrictEqual(yield* store.body(asset.organizationId, asset.id, "svg"), Option.some(""))
         assert.deepStrictEqual(yield* store.body(asset.organizationId, asset.id, "json"), Option.some(json))
+      })
+    )
+
+    /** Bytes without a pattern that a piece could begin again with. */
+    const long = (length: number): Uint8Array => {
+      const bytes = new Uint8Array(length)
+      for (let index = 0, state = 1; index < length; index++) {
+        state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+        bytes[index] = state >>> 16
+      }
+      return bytes
+    }
+
+    const isSame = (kept: Uint8Array, given: Uint8Array): void => {
+      assert.strictEqual(kept.length, given.length)
+      assert.strictEqual(Buffer.compare(kept, given), 0, "byte for byte")
+    }
+
+    it.effect(
+      "gives back a body of any length, as a whole and in pieces",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* AssetStore
+          const asset = yield* sample
+          const file = long(25 * 1024 * 1024)
+          const exact = long(8 * 1024 * 1024)
+          // Characters of three bytes: pieces of a round number of bytes end within one.
+          const csv = "₂".repeat(6_000_000)
+          yield* store.put(asset, [
+            { format: "zip", content: file },
+            { format: "png", content: exact },
+            { format: "csv", content: csv }
+          ])
+          for (const [format, given] of [
+            ["zip", file],
+            ["png", exact],
+            ["csv", Buffer.from(csv)]
+          ] as const) {
+            const opened = Option.getOrThrow(yield* store.open(asset.organizationId, asset.id, format))
+            assert.strictEqual(opened.size, given.length)
+            isSame(Buffer.concat([...(yield* Stream.runCollect(opened.pieces))]), given)
+            const kept = Option.getOrThrow(yield* store.body(asset.organizationId, asset.id, format))
+            if (format === "csv") assert.isTrue(kept === csv)
+            else if (typeof kept === "string") assert.fail("bytes became a text")
+            else isSame(kept, given)
+          }
+        }),
+      120_000
+    )
+
+    it.effect("says what an asset is called, whatever it is called", () =>
+      Effect.gen(function* () {
+        const store = yield* AssetStore
+        const { chatId, messageCellId, organizationId } = yield* sample
+        for (const called of [
+          'Umsätze 🚀/2030 "Q1".csv',
+          "ends with half a pair \ud83d",
+          "a\u0000b",
+          "x".repeat(5000)
+        ]) {
+          const asset = yield* Sample.asset({ chatId, messageCellId, organizationId }, { name: called })
+          yield* store.put(asset, [{ format: "csv", content: "a" }])
+          const {
+            name: kept = "",
+            pieces,
+            size
+          } = Option.getOrThrow(yield* store.open(organizationId, asset.id, "csv"))
+          // Of what a database's text cannot hold, it may keep a sign instead.
+          assert.strictEqual(
+            kept.toWellFormed().replaceAll("\0", "\u0001"),
+            called.toWellFormed().replaceAll("\0", "\u0001")
+          )
+          assert.strictEqual(size, 1)
+          assert.deepStrictEqual(Buffer.concat([...(yield* Stream.runCollect(pieces))]).toString(), "a")
+        }
+      })
+    )
+
+    it.effect("opens nothing of an unknown asset, of another format, or of another organization", () =>
+      Effect.gen(function* () {
+        const store = yield* AssetStore
+        const asset = yield* sample
+        yield* store.put(asset, [{ format: "csv", content: "" }])
+        const empty = Option.getOrThrow(yield* store.open(asset.organizationId, asset.id, "csv"))
+        assert.strictEqual(empty.size, 0)
+        assert.strictEqual(Buffer.concat([...(yield* Stream.runCollect(empty.pieces))]).length, 0)
+        assert.isTrue(Option.isNone(yield* store.open(asset.organizationId, asset.id, "png")))
+        assert.isTrue(Option.isNone(yield* store.open((yield* sample).organizationId, asset.id, "csv")))
+        assert.isTrue(Option.isNone(yield* store.open(asset.organizationId, (yield* sample).id, "csv")))
       })
     )
 

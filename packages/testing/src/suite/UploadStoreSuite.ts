@@ -1,7 +1,7 @@
 /**
  * What every store of uploaded files keeps to.
  */
-import { Upload, UploadId, pathOf } from "@castellan/core/chat/Upload"
+import { maxBytes, Upload, UploadId, pathOf } from "@castellan/core/chat/Upload"
 import { UploadStore } from "@castellan/core/chat/UploadStore"
 import * as Uuid from "@castellan/core/identifier/Uuid"
 import { assert, it } from "@effect/vitest"
@@ -48,6 +48,22 @@ export const suite = <E>(adapter: string, layer: Layer.Layer<UploadStore, E>): v
           Option.map((content) => Uint8Array.from(content))
         )
       )
+
+    it.effect("gives back a file of the most bytes that one has", () =>
+      Effect.gen(function* () {
+        const bytes = new Uint8Array(maxBytes)
+        for (let index = 0, state = 1; index < maxBytes; index++) {
+          state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+          bytes[index] = state >>> 16
+        }
+        const upload = yield* kept(yield* newChat, "most.csv", bytes)
+        const content = Option.getOrThrow(
+          yield* UploadStore.use((store) => store.content(upload.organizationId, upload.id))
+        )
+        assert.strictEqual(content.length, maxBytes)
+        assert.strictEqual(Buffer.compare(content, bytes), 0, "byte for byte")
+      })
+    )
 
     it.effect("gives back each file, byte for byte, and lists them oldest first", () =>
       Effect.gen(function* () {

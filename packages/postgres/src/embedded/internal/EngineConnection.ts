@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import type * as Layer from "effect/Layer"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import { longestMessage } from "../../database/PostgresDatabase.ts"
 import type { EngineHandle } from "./EngineHandle.ts"
 
 /**
@@ -17,6 +18,7 @@ export const connection = (handle: EngineHandle, role?: string): Layer.Layer<PgC
     username: "postgres",
     database: "postgres",
     maxConnections: 1,
+    maxMessageSize: longestMessage,
     // Statements that wait for the connection go to it together.
     multiplex: true,
     // It is there once the thread has started and PostgreSQL has recovered, however long that takes.
