@@ -31,15 +31,25 @@ export const QueryResult = Schema.Struct({
 })
 export type QueryResult = typeof QueryResult.Type
 
+/** Narrows a description: a data source may have thousands of tables, and a table thousands of columns. */
+const search = (what: string) =>
+  Schema.NonEmptyString.check(Schema.isMaxLength(200)).annotate({
+    description: `Describe only what has this text in its name: ${what}`
+  })
+
+/** What a description leaves out, a sentence each, with how to have it; absent where it is whole. */
+const left = Schema.optionalKey(Schema.Array(Schema.String))
+
 /** `describe_ontology`: the semantic model of the data. */
 export const DescribeOntology = {
   name: "describe_ontology",
   description:
     "Describes the ontology: its sources with their dimensions, measures, time fields, descriptions and values. Start here.",
   parameters: Schema.Struct({
-    source: Schema.optionalKey(Schema.String.annotate({ description: "Describe only the source of this name" }))
+    source: Schema.optionalKey(Schema.String.annotate({ description: "Describe only the source of this name" })),
+    search: Schema.optionalKey(search("sources, or fields of them"))
   }),
-  result: Schema.Struct({ sources: Schema.Array(OntologySource) })
+  result: Schema.Struct({ sources: Schema.Array(OntologySource), more: left })
 } as const
 
 /** `query_ontology`: one query in the model's language. */
@@ -61,9 +71,10 @@ export const DescribeTables = {
   description: "Lists the tables of a connector with their columns and types.",
   parameters: Schema.Struct({
     connector: Schema.String.annotate({ description: "Name of the connector" }),
-    table: Schema.optionalKey(Schema.String.annotate({ description: "Describe only the table of this name" }))
+    table: Schema.optionalKey(Schema.String.annotate({ description: "Describe only the table of this name" })),
+    search: Schema.optionalKey(search("tables, or columns of them"))
   }),
-  result: Schema.Struct({ tables: Schema.Array(TableSchema) })
+  result: Schema.Struct({ tables: Schema.Array(TableSchema), more: left })
 } as const
 
 /** `run_sql`: one read-only statement on one connector. */

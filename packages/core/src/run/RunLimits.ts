@@ -28,6 +28,8 @@ export interface RunLimits {
   readonly rowsForModel: number
   /** Characters of a result that the model reads, as JSON; the first row comes through whatever it has. */
   readonly charactersForModel: number
+  /** Characters of a description of tables, or of the ontology, that the model reads, as JSON; the rest is counted. */
+  readonly descriptionCharacters: number
   /** Characters of a chat's earlier questions and answers that the model reads; the oldest go first. */
   readonly historyCharacters: number
   /** How long pieces of text are gathered before they are stored as one event. */
@@ -47,6 +49,7 @@ export const RunLimits = Context.Reference<RunLimits>("@castellan/core/run/RunLi
     maxBytes: 16 * 1024 * 1024,
     rowsForModel: 200,
     charactersForModel: 50_000,
+    descriptionCharacters: 200_000,
     historyCharacters: 100_000,
     textInterval: Duration.millis(16)
   })

@@ -4,13 +4,15 @@
 import * as Effect from "effect/Effect"
 import { CellContent } from "../../chat/Cell.ts"
 import type { ConnectorQueries } from "../../connector/ConnectorQueries.ts"
-import type { OntologySource } from "../../ontology/Ontology.ts"
+import type { OntologyField, OntologySource } from "../../ontology/Ontology.ts"
 import type { OntologyEngine } from "../../ontology/OntologyEngine.ts"
+import { excerpt } from "../../text/Excerpt.ts"
 import type { RunContext } from "../RunContext.ts"
 import { step } from "../Step.ts"
 import { DescribeOntology, QueryOntology } from "../Tool.ts"
 import { bind, type BoundTool } from "../Toolbox.ts"
 import { ToolFailure } from "../ToolFailure.ts"
+import { bounded, type Kind, matching } from "./Bounded.ts"
 import { queryOutcome } from "./QueryOutcome.ts"
 
 /** What the tools ask. */
@@ -21,6 +23,9 @@ export interface OntologyToolPorts {
 
 const asToolFailure = (error: { readonly message: string }) => new ToolFailure({ message: error.message })
 
+/** Characters of the names that a model may choose from. */
+const namesLength = 4_000
+
 /** The source of a name. The engine knows only those that the run may use. */
 const sourceNamed = (
   sources: ReadonlyArray<OntologySource>,
@@ -28,17 +33,29 @@ const sourceNamed = (
 ): Effect.Effect<OntologySource, ToolFailure> => {
   const found = sources.find((candidate) => candidate.name === name)
   if (found !== undefined) return Effect.succeed(found)
-  const names = sources.map((candidate) => candidate.name).join(", ") || "none"
+  const names = excerpt(sources.map((candidate) => candidate.name).join(", ") || "none", namesLength)
   return Effect.fail(new ToolFailure({ message: `there is no source ${JSON.stringify(name)}; there are: ${names}` }))
 }
 
-/** `describe_ontology`: the sources of the model that the run may use. */
+const kind: Kind<OntologySource, OntologyField> = {
+  noun: "source",
+  partNoun: "field",
+  nameOf: ({ name }) => name,
+  partNameOf: ({ name }) => name,
+  partsOf: ({ fields }) => fields,
+  withParts: (source, fields) => ({ ...source, fields })
+}
+
+/** `describe_ontology`: the sources of the model that the run may use, as far as a model is to read them. */
 const describeOntology = (context: RunContext, { engine }: OntologyToolPorts): BoundTool =>
   bind(
     DescribeOntology,
-    Effect.fnUntraced(function* ({ source }) {
+    Effect.fnUntraced(function* ({ search, source }) {
       const sources = yield* Effect.mapError(engine.describe(context.ontology), asToolFailure)
-      return { sources: source === undefined ? sources : [yield* sourceNamed(sources, source)] }
+      const asked = source === undefined ? sources : [yield* sourceNamed(sources, source)]
+      const found = search === undefined ? asked : matching(asked, search, kind)
+      const { described, notes } = bounded(found, context.limits.descriptionCharacters, kind)
+      return { sources: described, ...(notes.length === 0 ? {} : { more: notes }) }
     })
   )
 

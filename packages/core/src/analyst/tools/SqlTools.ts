@@ -6,11 +6,13 @@ import { CellContent } from "../../chat/Cell.ts"
 import type { Connector } from "../../connector/Connector.ts"
 import type { ConnectorDriver } from "../../connector/ConnectorDriver.ts"
 import type { ConnectorQueries } from "../../connector/ConnectorQueries.ts"
+import type { TableColumn, TableSchema } from "../../connector/TableSchema.ts"
 import type { RunContext } from "../RunContext.ts"
 import { step } from "../Step.ts"
 import { DescribeTables, RunSql } from "../Tool.ts"
 import { bind, type BoundTool } from "../Toolbox.ts"
 import { ToolFailure } from "../ToolFailure.ts"
+import { bounded, type Kind, matching } from "./Bounded.ts"
 import { queryOutcome } from "./QueryOutcome.ts"
 
 /** What the tools ask. */
@@ -31,14 +33,26 @@ const connectorNamed = (context: RunContext, name: string): Effect.Effect<Connec
   )
 }
 
-/** `describe_tables`: the tables of one connector. */
+const kind: Kind<TableSchema, TableColumn> = {
+  noun: "table",
+  partNoun: "column",
+  nameOf: ({ name }) => name,
+  partNameOf: ({ name }) => name,
+  partsOf: ({ columns }) => columns,
+  withParts: (table, columns) => ({ ...table, columns })
+}
+
+/** `describe_tables`: the tables of one connector, as far as a model is to read them. */
 const describeTables = (context: RunContext, { driver }: SqlToolPorts): BoundTool =>
   bind(
     DescribeTables,
-    Effect.fnUntraced(function* ({ connector: name, table }) {
+    Effect.fnUntraced(function* ({ connector: name, search, table }) {
       const connector = yield* connectorNamed(context, name)
       const tables = yield* Effect.mapError(driver.tables(connector), asToolFailure)
-      return { tables: table === undefined ? tables : tables.filter((candidate) => candidate.name === table) }
+      const asked = table === undefined ? tables : tables.filter((candidate) => candidate.name === table)
+      const found = search === undefined ? asked : matching(asked, search, kind)
+      const { described, notes } = bounded(found, context.limits.descriptionCharacters, kind)
+      return { tables: described, ...(notes.length === 0 ? {} : { more: notes }) }
     })
   )
 
