@@ -37,6 +37,8 @@ export interface Report {
   readonly goals: ReadonlyArray<Goal>
   /** How it was measured, in figures: slices, connections, what was checked. */
   readonly measured: string
+  /** Where its processes ran; absent: the server on one core and the load on another, where there are two. */
+  readonly where?: string
 }
 
 /** A benchmark. */

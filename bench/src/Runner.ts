@@ -16,15 +16,15 @@ const page = join(import.meta.dirname, "../../docs/benchmarks.md")
 
 const print = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(`${text}\n`))
 
+const placesOf = (cores: Cores.Cores | undefined): string =>
+  cores === undefined ? "server and load wherever the system put them" : "the server on one core, the load on another"
+
 /** When and where a figure was measured. */
-const originOf = (cores: Cores.Cores | undefined) =>
-  Effect.map(DateTime.now, (now) => {
-    const held =
-      cores === undefined
-        ? "server and load wherever the system put them"
-        : "the server on one core, the load on another"
-    return `Measured on ${DateTime.formatIsoDateUtc(now)}: ${describe(thisMachine())}; ${held}.`
-  })
+const originOf = (where: string) =>
+  Effect.map(
+    DateTime.now,
+    (now) => `Measured on ${DateTime.formatIsoDateUtc(now)}: ${describe(thisMachine())}; ${where}.`
+  )
 
 const publish = (benchmark: Benchmark, report: Report, origin: string): Effect.Effect<void, BenchmarkFailure> =>
   Effect.suspend(() => {
@@ -38,7 +38,7 @@ const publish = (benchmark: Benchmark, report: Report, origin: string): Effect.E
 const runOne = Effect.fnUntraced(function* (benchmark: Benchmark, circumstances: Circumstances, write: boolean) {
   yield* Progress.say(`${benchmark.name}: ${benchmark.title}`)
   const report = yield* Effect.scoped(benchmark.run(circumstances))
-  const origin = yield* originOf(circumstances.cores)
+  const origin = yield* originOf(report.where ?? placesOf(circumstances.cores))
   yield* print(`\n## ${benchmark.title}\n\n${Page.markdown(report)}\n\n${origin}\n`)
   if (write) yield* publish(benchmark, report, origin)
 })

@@ -51,6 +51,8 @@ describe("Figure", () => {
     assert.strictEqual(range(summary), "1.00–5.00")
     assert.strictEqual(iqr(summary), "2.00")
     assert.strictEqual(ratioWithRange(summary), "3.00 (1.00–5.00)")
+    // A ratio that is small is not told as nothing.
+    assert.strictEqual(ratioWithRange(summarize([0.00268, 0.0451, 0.104])), "0.045 (0.0027–0.10)")
   })
 })
 

@@ -20,6 +20,10 @@ export const range = (summary: Summary): string => `${figure(summary.minimum)}�
 /** The width of the middle half of a series. */
 export const iqr = (summary: Summary): string => figure(middleHalf(summary))
 
+/** A ratio with two digits behind the point, and where those would be naughts, with its first two. */
+const ratioFigure = (value: number): string =>
+  value < 0.1 ? value.toLocaleString("en-US", { maximumSignificantDigits: 2 }) : value.toFixed(2)
+
 /** A ratio with its range, such as `0.41 (0.38–0.44)`. */
 export const ratioWithRange = (summary: Summary): string =>
-  `${summary.median.toFixed(2)} (${summary.minimum.toFixed(2)}–${summary.maximum.toFixed(2)})`
+  `${ratioFigure(summary.median)} (${ratioFigure(summary.minimum)}–${ratioFigure(summary.maximum)})`

@@ -29,7 +29,7 @@ export const plans: { readonly [Key in Size]: Plan } = {
     together: { rounds: { warming: 1, counted: 9 }, sessions: 20, each: 20 },
     interrupts: { warming: 1, counted: 11 },
     tables: { rounds: { warming: 0, counted: 5 }, rows: 1_000_000 },
-    memory: { peers: 20, some: 20, many: 100, embedded: 5 }
+    memory: { peers: 20, some: 20, many: 100, embedded: 20 }
   },
   quick: {
     starts: { warming: 0, counted: 5 },

@@ -253,21 +253,24 @@ const memory = Effect.fnUntraced(function* (
 ) {
   yield* Progress.say("  memory")
   const kept: Array<Kept> = []
-  for (const host of [peers?.cpython, peers?.cpythonReady, peers?.ipykernel]) {
+  for (const host of [peers?.cpython, peers?.cpythonReady, peers?.ipykernel, peers?.ipykernelReady]) {
     if (host !== undefined) kept.push(yield* keeping(host, plan.peers))
   }
   if (linux !== undefined) kept.push(yield* keeping(linux.sessions, some), yield* keeping(linux.sessions, many))
   kept.push(yield* keeping(embedded.sessions, plan.embedded))
-  const peer = kept.find(({ name }) => name === peers?.ipykernel?.name)?.each
+  const beside = [peers?.ipykernel, peers?.ipykernelReady].flatMap((peer) => {
+    const found = kept.find(({ name }) => name === peer?.name)
+    return found?.each === undefined ? [] : [{ title: `÷ ${found.name}`, each: found.each }]
+  })
   const result: Section = {
-    caption: "Memory of a session that waits, each page divided among those that share it (PSS)",
+    caption: `Memory of a session that waits, each page divided among those that share it (PSS). The peers share nothing but files: what one of ${count(plan.peers)} holds, one of ${count(many)} would hold as well`,
     table: {
-      columns: ["by", "sessions", "MiB a session", "÷ ipykernel"],
+      columns: ["by", "sessions", "MiB a session", ...beside.map(({ title }) => title)],
       rows: kept.map(({ each, name, sessions }) => [
         name,
         count(sessions),
         each === undefined ? "–" : figure(each),
-        each === undefined || peer === undefined ? "–" : (each / peer).toFixed(2)
+        ...beside.map((peer) => (each === undefined ? "–" : (each / peer.each).toFixed(2)))
       ])
     }
   }
@@ -315,7 +318,7 @@ export const sandboxes: Benchmark = {
     "Sessions of Python, opened and used through the port. On Linux they are confined by namespaces, a filter of system calls and limits, and come as forks with numpy, pandas and matplotlib imported; embedded, they are Pyodide in a process without permissions. Beside them two that are confined by nothing: ipykernel, driven by jupyter_client, which takes the times in its own process, and plain CPython, a loop around `exec` that is spoken to over pipes. Ours records what was made (files, dataframes, figures), checks and bounds every frame that comes back, and answers with a stream of events. Tables go in as rows of a query's result and come out as Arrow; the peers read a CSV file or a pickle that is there already, and write one that nobody reads.",
   run: Effect.fnUntraced(function* ({ cores, size }) {
     const plan = plans[size]
-    // There is no server here and no load: whoever computes may do so where there is room.
+    // There is no server here and no load: whoever computes may do so where there is room (`where`).
     if (cores !== undefined) {
       yield* Effect.acquireRelease(
         Effect.sync(() => Cores.hold(cores.server, cores.load)),
@@ -336,7 +339,8 @@ export const sandboxes: Benchmark = {
     return {
       sections: [...started.sections, ran.section, ...ofLinux, held.section],
       goals: goals(hosts, started.measured, ran.measured, held.kept),
-      measured: `${plan.starts.counted} starts, ${plan.coldStarts.counted} of them of a whole host, ${plan.warm.counted} rounds of ${count(plan.executions)} programs, ${plan.together.rounds.counted} of ${count(plan.together.each)} in each of ${plan.together.sessions} sessions, ${plan.interrupts.counted} interrupts and ${plan.tables.rounds.counted} tables of each kind, taking turns; every program is checked for how it ended. Nothing was held to a core.`
+      measured: `${plan.starts.counted} starts, ${plan.coldStarts.counted} of them of a whole host, ${plan.warm.counted} rounds of ${count(plan.executions)} programs, ${plan.together.rounds.counted} of ${count(plan.together.each)} in each of ${plan.together.sessions} sessions, ${plan.interrupts.counted} interrupts and ${plan.tables.rounds.counted} tables of each kind, taking turns; every program is checked for how it ended.`,
+      where: "every process wherever the system put it"
     }
   })
 }
