@@ -115,11 +115,6 @@ export const make = (settings: Settings): E2bSandboxes => {
           [tags.attempt]: attempt
         }
       })
-    ).pipe(
-      // No sandbox is gone that never was: it is the template that is not there.
-      Effect.mapError((failure) =>
-        failure.reason === "gone" ? new ProviderFailure({ reason: "other", detail: failure.detail }) : failure
-      )
     )
 
   /** Ends what an attempt made after all, whenever that comes to light within a minute. */

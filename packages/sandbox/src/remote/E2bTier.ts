@@ -7,6 +7,7 @@
  */
 import type { SandboxCapabilities, SandboxError } from "@castellan/core/sandcastle/SandboxRuntime"
 import type { Sandbox } from "@e2b/code-interpreter"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -17,7 +18,7 @@ import * as E2bChannel from "./E2bChannel.ts"
 import type { Settings } from "./E2bOptions.ts"
 import type { E2bSandboxes } from "./E2bSandboxes.ts"
 import { bundle, unpack } from "./PythonBundle.ts"
-import { call, patiently, type ProviderFailure, whileOpen, whileOpening } from "./RemoteProvider.ts"
+import { call, patiently, ProviderFailure, whileOpen, whileOpening } from "./RemoteProvider.ts"
 
 const home = "/sandbox/castellan"
 const files = "/sandbox/files"
@@ -34,6 +35,17 @@ const capabilities = (packages: ReadonlyArray<string>): SandboxCapabilities => (
   // What a sandbox may use is the machine that it is, but nothing counts the processes in it.
   limits: { cpu: "hard", memory: "hard", processes: "none", disk: "hard", network: "hard", time: "watchdog" }
 })
+
+/** Connections that may break one after another, each within a minute: beyond, somebody in the sandbox breaks them. */
+const mostJoins = 10
+const lasting = Duration.toMillis("1 minute")
+
+/** How often the connection to a session broke lately. */
+interface Joins {
+  count: number
+  /** Milliseconds since 1970. */
+  last: number
+}
 
 /** The tier. */
 export const make = Effect.fnUntraced(function* (
@@ -72,24 +84,36 @@ export const make = Effect.fnUntraced(function* (
     return patiently(run(sandbox, `{ ${runs}; } || (setsid ${serve} </dev/null >/dev/null 2>&1 &)`))
   }
 
+  /** Fails where connections break too often: what joins them again costs, and none of them would last. */
+  const joining = Effect.fnUntraced(function* (joins: Joins) {
+    const now = yield* Clock.currentTimeMillis
+    joins.count = now - joins.last < lasting ? joins.count + 1 : 1
+    joins.last = now
+    if (joins.count > mostJoins) {
+      return yield* new ProviderFailure({ reason: "gone", detail: "channel: it breaks again and again" })
+    }
+  })
+
   const attach = Effect.fnUntraced(function* (
     sandbox: Sandbox,
-    nonce: string
+    nonce: string,
+    joins: Joins
   ): Effect.fn.Return<SandboxProcess, ProviderFailure | SandboxError, Scope.Scope> {
     const scope = yield* Effect.scope
     const program = `${settings.python} -I ${home}/castellan_remote/attach.py`
     const channel = yield* E2bChannel.attach(sandbox, settings, program, socket)
     yield* channel.send(Buffer.from(`${nonce}\n`))
     // Often only the connection broke, and the relay still has the session as it was. It ends what does not come to rest.
-    const again = attach(sandbox, nonce)
+    const again = attach(sandbox, nonce, joins)
     const anew = run(sandbox, `${settings.python} -I ${relay} stop ${socket}`).pipe(
       Effect.andThen(start(sandbox)),
       Effect.andThen(again)
     )
-    const replaceInterpreter = start(sandbox).pipe(
-      Effect.andThen(again),
-      Effect.catch((failure) =>
-        Effect.andThen(Effect.logWarning("A session's relay is replaced", sandbox.sandboxId, failure), anew)
+    const replaceInterpreter = joining(joins).pipe(
+      Effect.andThen(
+        Effect.catch(Effect.andThen(start(sandbox), again), (failure) =>
+          Effect.andThen(Effect.logWarning("A session's relay is replaced", sandbox.sandboxId, failure), anew)
+        )
       ),
       Effect.catchTag("ProviderFailure", (failure) => whileOpen(Effect.fail(failure))),
       Scope.provide(scope)
@@ -128,7 +152,7 @@ export const make = Effect.fnUntraced(function* (
     )
     yield* whileOpening(furnish(sandbox))
     yield* whileOpening(start(sandbox))
-    return yield* attach(sandbox, nonce).pipe(
+    return yield* attach(sandbox, nonce, { count: 0, last: 0 }).pipe(
       Effect.catchTag("ProviderFailure", (failure) => whileOpening(Effect.fail(failure)))
     )
   })

@@ -23,6 +23,7 @@ import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -407,6 +408,29 @@ describe.skipIf(python === undefined)("abuse 51: a provider that fails", () => {
               assert.deepInclude(ended.at(-1), { _tag: "Finished", outcome: "failed" })
               assert.isTrue(ended.some((event) => event._tag === "KernelRestarted"))
               assert.strictEqual(yield* printed(session, 'print(open("outputs/a.txt").read())'), "kept\n")
+            })
+          )
+          yield* nothingLeft
+        })
+      )
+
+      it.effect("or the connection again and again: somebody in the sandbox breaks it, and the session is lost", () =>
+        Effect.gen(function* () {
+          const server = yield* LocalE2b
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const session = yield* open()
+              const isOver = (exit: Exit.Exit<unknown, SandboxError>) =>
+                Exit.isSuccess(exit) || Option.exists(Exit.findErrorOption(exit), ({ reason }) => reason === "lost")
+              let rounds = 0
+              const round = Effect.suspend(() => {
+                rounds++
+                server.disconnect()
+                return Effect.repeat(Effect.exit(session.usage), { until: isOver })
+              })
+              yield* Effect.repeat(round, { until: (exit) => Exit.isFailure(exit) || rounds > 30 })
+              assert.isAbove(rounds, 3)
+              assert.isAtMost(rounds, 12)
             })
           )
           yield* nothingLeft
