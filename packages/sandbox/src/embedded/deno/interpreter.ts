@@ -30,7 +30,9 @@ const nothing = new Uint8Array(0)
 const text = new TextDecoder()
 
 const send = (head: Head, payload: Uint8Array = nothing): void => writeAll(Deno, encodeFrame(head, payload))
-const tell = (report: ThreadReport): void => postMessage(report)
+/** As it is before anything of a user is there, who can put another in its place. */
+const post = postMessage.bind(globalThis)
+const tell = (report: ThreadReport): void => post(report)
 
 /** What a program's reports are marked with. */
 interface Mark {
@@ -209,14 +211,22 @@ const over = (cause: unknown): void => {
   tell({ kind: "over", exitCode: typeof status === "number" ? status & 0xff : 70 })
 }
 
+const { exit: end } = Deno
+const { wait } = Atomics
+const still = new Int32Array(new SharedArrayBuffer(4))
+/** Milliseconds in which the other thread ends the process, once it was told. */
+const endLimit = 1000
+
 /**
- * A thread that ends tells nobody what with. Whoever reaches Deno's own way out all the same ends it without a word,
- * and the other thread sees its end of a channel (`life`) go.
+ * A thread that ends by a way of Deno's own tells nobody what with, so that each of them says it first. Where that is
+ * not heard, the thread ends all the same, and the other one sees its end of a channel (`life`) go.
  */
-const leave = (code: unknown): void => {
-  tell({ kind: "over", exitCode: typeof code === "number" ? code & 0xff : 0 })
+const leave = (code: unknown): never => {
+  const exitCode = typeof code === "number" ? code & 0xff : 0
+  tell({ kind: "over", exitCode })
   // Nothing runs on until the process is gone.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  wait(still, 0, 0, endLimit)
+  return end(exitCode)
 }
 Reflect.set(Deno, "exit", leave)
 Reflect.set(globalThis, "close", leave)
