@@ -81,6 +81,10 @@ export const layer = (
       /** One permit for each session that is to be opened. */
       const missing = yield* Semaphore.make(options.size)
 
+      /** Whether a session could be given to no sandcastle: one that is found by its tag, which is not that of any. */
+      const servesNobody = (session: SandboxSession): boolean =>
+        runtime.capabilities.persistent && session.rebind === undefined
+
       /** A session that is nobody's yet. */
       const opened = Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
@@ -96,6 +100,12 @@ export const layer = (
             Scope.provide(scope),
             Effect.onExit((exit) => (Exit.isFailure(exit) ? Scope.close(scope, exit) : Effect.void))
           )
+          if (servesNobody(session)) {
+            // It would wait for ever, and where sessions outlive the host they often cost by the second.
+            yield* Scope.close(scope, Exit.void)
+            yield* Effect.logWarning("no session is opened in advance: this runtime cannot be told later whose it is")
+            return yield* restore(Effect.never)
+          }
           ready.push({ session, scope })
         })
       )
@@ -139,7 +149,7 @@ export const layer = (
       /** Whether a session of the pool may be given to whoever asks with this. */
       const serves = (spec: SandboxSpec): boolean =>
         lacking(runtime.capabilities, spec.require ?? {}).length === 0 &&
-        (!runtime.capabilities.persistent || (spec.isNew === true && ready[0]?.session.rebind !== undefined))
+        (!runtime.capabilities.persistent || spec.isNew === true)
 
       const open = (spec: SandboxSpec): Effect.Effect<SandboxSession, SandboxError, Scope.Scope> =>
         Effect.suspend(() => (serves(spec) ? taken(spec) : Effect.succeed(undefined))).pipe(

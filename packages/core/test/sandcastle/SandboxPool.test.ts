@@ -165,17 +165,21 @@ describe("SandboxPool", () => {
     )
   })
 
-  it.effect("where sessions outlive the host, none is given that could not be found again", () =>
+  it.effect("where sessions outlive the host, none is given that could not be found again, and none is kept", () =>
     Effect.gen(function* () {
       yield* settled
+      assert.deepStrictEqual(yield* openIds, [])
       yield* opened(spec("again"))
       yield* opened(spec("new", { isNew: true }))
-      assert.strictEqual(yield* ready, 1)
-      assert.deepStrictEqual(
-        (yield* specs).map(({ id }) => id).filter((id) => !SandboxPool.isInAdvance(id)),
-        [SandcastleId.make("again"), SandcastleId.make("new")]
+      yield* settled
+      assert.strictEqual(yield* ready, 0)
+      assert.deepStrictEqual(yield* openIds, [SandcastleId.make("again"), SandcastleId.make("new")])
+      // What is found out with one is not tried again.
+      assert.lengthOf(
+        (yield* specs).filter(({ id }) => SandboxPool.isInAdvance(id)),
+        1
       )
-    }).pipe(Effect.provide(pool(1, { capabilities: { persistent: true } })))
+    }).pipe(Effect.provide(pool(2, { capabilities: { persistent: true } })))
   )
 
   it.effect("where sessions outlive the host, one that can be told whose it is goes to a new sandcastle alone", () =>
