@@ -28,7 +28,13 @@ export const layer = (settings: Settings) =>
       const sandbox = Sandbox.layer(settings.sandbox)
       return announced.pipe(
         Layer.provideMerge(NodeServer.layer({ host: settings.host, port: settings.port })),
-        Layer.provide(CastellanHttp.layer({ assetSecret: keep.secret })),
+        Layer.provide(
+          CastellanHttp.layer({
+            assetSecret: keep.secret,
+            trustedProxies: settings.trustedProxies,
+            ...(settings.corsOrigins.length === 0 ? {} : { cors: { origins: settings.corsOrigins } })
+          })
+        ),
         Layer.provide(application(settings, keep, sandbox)),
         // Both take their time to start, and neither waits for the other. It is one sandbox: a layer is built once.
         Layer.provide(Layer.merge(Storage.layer(settings, keep), sandbox))

@@ -5,7 +5,7 @@ import * as JwtConfig from "@castellan/http/identity/JwtConfig"
 import type { JwtIdentityOptions } from "@castellan/http/identity/JwtIdentity"
 import type * as PostgresDatabase from "@castellan/postgres/database/PostgresDatabase"
 import * as SecretKeysConfig from "@castellan/postgres/secret/SecretKeysConfig"
-import { Config, Effect, Option, type Redacted, Schema, SchemaIssue } from "effect"
+import { Config, Effect, Option, type Redacted, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 /** Which sandboxes run programs: the strongest that the machine can keep the promises of, one kind, or none. */
 export const SandboxKind = Schema.Literals(["auto", "linux", "embedded", "none"])
@@ -31,6 +31,16 @@ export interface Settings {
   readonly host: string
   /** Port to listen on (`PORT`); 0 takes a free one. */
   readonly port: number
+  /**
+   * Pages of other origins that may call the server from a browser (`CASTELLAN_CORS_ORIGINS`, separated by commas); none
+   * unless they are named here.
+   */
+  readonly corsOrigins: ReadonlyArray<string>
+  /**
+   * Proxies in front of the server, each of which adds its caller's address to `X-Forwarded-For`
+   * (`CASTELLAN_TRUSTED_PROXIES`); none unless they are counted here, so that nobody can write themselves an address.
+   */
+  readonly trustedProxies: number
   /** Folder of everything that the server keeps (`CASTELLAN_DATA_DIR`). */
   readonly dataDirectory: string
   /**
@@ -72,6 +82,25 @@ const port = Config.schema(
   ),
   "PORT"
 )
+
+const origin = Schema.String.check(
+  Schema.makeFilter((given: string) => URL.parse(given)?.origin === given && given !== "null", {
+    message: "expected origins as browsers write them, such as https://app.example.com, separated by commas"
+  })
+)
+
+const corsOrigins = Config.schema(
+  Schema.String.pipe(
+    Schema.decodeTo(
+      Schema.Array(origin),
+      SchemaTransformation.transform({
+        decode: (given) => given.split(",").map((one) => one.trim()),
+        encode: (origins) => origins.join(",")
+      })
+    )
+  ),
+  "CASTELLAN_CORS_ORIGINS"
+).pipe(Config.withDefault<ReadonlyArray<string>>([]))
 
 const secret = Config.schema(
   Schema.RedactedFromValue(
@@ -117,12 +146,12 @@ const database = Config.all({
   })
 )
 
-/** A whole number of at least one. */
-const count = (name: string, least: number, message: string) =>
+/** A whole number. */
+const count = (name: string, least: number, most: number, message: string) =>
   Config.schema(
     Schema.FiniteFromString.check(
       Schema.isInt({ message }),
-      Schema.isBetween({ minimum: least, maximum: 1_000_000 }, { message })
+      Schema.isBetween({ minimum: least, maximum: most }, { message })
     ),
     name
   )
@@ -132,17 +161,23 @@ const sandbox = Config.all({
   root: Config.option(Config.schema(Schema.NonEmptyString, "CASTELLAN_SANDBOX_ROOT")),
   packages: Config.option(Config.schema(Schema.NonEmptyString, "CASTELLAN_SANDBOX_PACKAGES")),
   memory: Config.option(
-    count("CASTELLAN_SANDBOX_MEMORY", 128, "expected MiB of memory, a whole number of at least 128").pipe(
+    count("CASTELLAN_SANDBOX_MEMORY", 128, 1_000_000, "expected MiB of memory, a whole number of at least 128").pipe(
       Config.map((mebibytes) => mebibytes * 1024 * 1024)
     )
   ),
-  timeout: Config.option(count("CASTELLAN_SANDBOX_TIMEOUT", 1, "expected seconds, a whole number of at least 1"))
+  timeout: Config.option(
+    count("CASTELLAN_SANDBOX_TIMEOUT", 1, 1_000_000, "expected seconds, a whole number of at least 1")
+  )
 })
 
 /** Reads the settings. */
 export const settings: Config.Config<Settings> = Config.all({
   host: text("HOST", "127.0.0.1"),
   port: port.pipe(Config.withDefault(3000)),
+  corsOrigins,
+  trustedProxies: count("CASTELLAN_TRUSTED_PROXIES", 0, 20, "expected how many proxies there are, from 0 to 20").pipe(
+    Config.withDefault(0)
+  ),
   dataDirectory: text("CASTELLAN_DATA_DIR", ".castellan"),
   secret: Config.option(secret),
   identityProvider: JwtConfig.jwtIdentity,

@@ -60,6 +60,32 @@ describe("settings", () => {
     })
   )
 
+  it.effect("let no page of another origin in and believe no proxy, unless told to", () =>
+    Effect.gen(function* () {
+      assert.deepInclude(yield* read({}), { corsOrigins: [], trustedProxies: 0 })
+      const given = yield* read({
+        CASTELLAN_CORS_ORIGINS: "https://app.example.com, http://localhost:5173",
+        CASTELLAN_TRUSTED_PROXIES: "2"
+      })
+      assert.deepStrictEqual(given.corsOrigins, ["https://app.example.com", "http://localhost:5173"])
+      assert.strictEqual(given.trustedProxies, 2)
+      for (const [name, value] of [
+        ["CASTELLAN_CORS_ORIGINS", "*"],
+        ["CASTELLAN_CORS_ORIGINS", "null"],
+        ["CASTELLAN_CORS_ORIGINS", "app.example.com"],
+        ["CASTELLAN_CORS_ORIGINS", "https://app.example.com/"],
+        ["CASTELLAN_CORS_ORIGINS", "https://app.example.com,"],
+        ["CASTELLAN_CORS_ORIGINS", "file:///srv/app"],
+        ["CASTELLAN_TRUSTED_PROXIES", "-1"],
+        ["CASTELLAN_TRUSTED_PROXIES", "1.5"],
+        ["CASTELLAN_TRUSTED_PROXIES", "true"]
+      ] as const) {
+        const error = yield* Effect.flip(read({ [name]: value }))
+        assert.match(Failure.told(error), new RegExp(`^${name}`), value)
+      }
+    })
+  )
+
   it.effect("take a secret and keep it out of sight", () =>
     Effect.gen(function* () {
       const value = "0123456789abcdef0123456789abcdef"
