@@ -9,7 +9,7 @@ import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { randomBytes, timingSafeEqual } from "node:crypto"
+import { randomUUID, timingSafeEqual } from "node:crypto"
 import { type Order, protocolVersion } from "../protocol/Command.ts"
 import * as CommandFrame from "../protocol/CommandFrame.ts"
 import { type Frame, FrameReader, ProtocolBreach } from "../protocol/FrameReader.ts"
@@ -49,8 +49,8 @@ export interface CommandChannel {
   readonly ended: Effect.Effect<ChannelEnd>
 }
 
-/** A nonce that cannot be guessed: 32 hexadecimal digits. */
-export const nonce = (): string => randomBytes(16).toString("hex")
+/** A nonce that cannot be guessed: 32 hexadecimal digits, made of randomness that Node has in store: each command has one. */
+export const nonce = (): string => randomUUID().replaceAll("-", "")
 
 const same = (a: string, b: string): boolean => {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
