@@ -200,6 +200,8 @@ def _written(name: str, type: Type, values: numpy.ndarray, missing: numpy.ndarra
 
 
 def _column(name: str, series: pandas.Series, id: int) -> Written:
+    if isinstance(series.dtype, pandas.SparseDtype):
+        series = series.sparse.to_dense()
     kind = series.dtype
     missing = series.isna().to_numpy(dtype=bool)
     if isinstance(kind, pandas.CategoricalDtype):

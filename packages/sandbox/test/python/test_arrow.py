@@ -158,6 +158,17 @@ class Dataframes(unittest.TestCase):
         far = self.frame(_table.Table({"d": [datetime.date(9999, 12, 31), datetime.date(1, 1, 1)]}))
         self.assertEqual(far["d"].tolist(), [datetime.date(9999, 12, 31), datetime.date(1, 1, 1)])
 
+    def test_sparse_columns_are_what_they_stand_for(self):
+        found = pandas.DataFrame(
+            {
+                "count": pandas.arrays.SparseArray([0, 0, 1]),
+                "share": pandas.arrays.SparseArray([math.nan, 0.5, math.nan]),
+                "flag": pandas.arrays.SparseArray([False, True, False]),
+            }
+        )
+        again = _dataframes.read(stream_of(found))
+        pandas.testing.assert_frame_equal(again, found.sparse.to_dense())
+
     def test_an_index_that_means_something_goes_along(self):
         frame = pandas.DataFrame({"a": [1, 2]}, index=pandas.Index(["x", "y"], name="key"))
         self.assertEqual(list(self.frame(frame).columns), ["key", "a"])
