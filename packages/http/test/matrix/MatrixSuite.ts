@@ -125,7 +125,7 @@ const open = operations.filter(({ name }) => anonymous[name] !== undefined)
 const guarded = operations.filter(({ name }) => anonymous[name] === undefined)
 
 /** Every operation has a world of its own, with a sandcastle in it, on one server. */
-const manySandcastles = Layer.effect(
+export const manySandcastles = Layer.effect(
   SandcastleLimits,
   Effect.map(SandcastleLimits, (limits) => ({ ...limits, perServer: 100_000 }))
 )
