@@ -9,6 +9,7 @@ import type { Benchmark, Section, Size } from "../Benchmark.ts"
 import { alternate, type Measured, type Rounds, slicesOf } from "../measure/Slices.ts"
 import { difference, ratio, summarize } from "../measure/Statistics.ts"
 import { figure, iqr, range, ratioWithRange } from "../report/Figure.ts"
+import { comparison } from "../report/Comparison.ts"
 import * as Progress from "../report/Progress.ts"
 import { type ImportCost, importing } from "./Import.ts"
 import { type Launch, launching } from "./Launch.ts"
@@ -69,22 +70,14 @@ const importSection = (measured: ReadonlyArray<Measured<ImportCost>>): Section =
   }
 }
 
-const launchSection = (measured: ReadonlyArray<Measured<number>>): Section => ({
-  caption: "A server, from its start to the first 200 of `/readyz`",
-  table: {
-    columns: ["server", "ms", "min–max", "IQR", `÷ ${fastify}`],
-    rows: measured.map(({ name, slices }) => {
-      const summary = summarize(slices)
-      return [
-        name,
-        figure(summary.median),
-        range(summary),
-        iqr(summary),
-        name === fastify ? "1" : ratioWithRange(ratio(slices, slicesOf(measured, fastify)))
-      ]
-    })
-  }
-})
+const launchSection = (measured: ReadonlyArray<Measured<number>>): Section =>
+  comparison({
+    caption: "A server, from its start to the first 200 of `/readyz`",
+    of: "server",
+    unit: "ms",
+    measured,
+    to: fastify
+  })
 
 /** The benchmark. */
 export const coldStart: Benchmark = {

@@ -6,9 +6,9 @@ import { ChatViewWire } from "@castellan/api/chat/ChatWire"
 import { Effect, Schema } from "effect"
 import type { Benchmark, Section, Size } from "../Benchmark.ts"
 import { BenchmarkFailure } from "../BenchmarkFailure.ts"
-import { alternate, type Measured, type Rounds, slicesOf } from "../measure/Slices.ts"
-import { ratio, summarize } from "../measure/Statistics.ts"
-import { count, figure, iqr, range, ratioWithRange } from "../report/Figure.ts"
+import { alternate, type Measured, type Rounds } from "../measure/Slices.ts"
+import { count, figure } from "../report/Figure.ts"
+import { comparison } from "../report/Comparison.ts"
 import * as Progress from "../report/Progress.ts"
 import { conversationOf } from "./Conversation.ts"
 
@@ -49,22 +49,8 @@ const timed = <A>(
       : Effect.fail(new BenchmarkFailure({ message: "the chat is not what it was" }))
   })
 
-const section = (caption: string, measured: ReadonlyArray<Measured<number>>): Section => ({
-  caption,
-  table: {
-    columns: ["by", "ms", "min–max", "IQR", `÷ ${json}`],
-    rows: measured.map(({ name, slices }) => {
-      const summary = summarize(slices)
-      return [
-        name,
-        figure(summary.median),
-        range(summary),
-        iqr(summary),
-        name === json ? "1" : ratioWithRange(ratio(slices, slicesOf(measured, json)))
-      ]
-    })
-  }
-})
+const section = (caption: string, measured: ReadonlyArray<Measured<number>>): Section =>
+  comparison({ caption, of: "by", unit: "ms", measured, to: json })
 
 const tell = (milliseconds: number): string => `${figure(milliseconds)} ms`
 

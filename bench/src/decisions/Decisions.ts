@@ -6,8 +6,9 @@ import { Effect } from "effect"
 import type { Benchmark, Goal, Section, Size } from "../Benchmark.ts"
 import { BenchmarkFailure } from "../BenchmarkFailure.ts"
 import { alternate, type Measured, type Rounds, slicesOf } from "../measure/Slices.ts"
-import { ratio, summarize } from "../measure/Statistics.ts"
-import { count, figure, iqr, range, ratioWithRange } from "../report/Figure.ts"
+import { summarize } from "../measure/Statistics.ts"
+import { count, figure, iqr, range } from "../report/Figure.ts"
+import { comparison } from "../report/Comparison.ts"
 import * as Progress from "../report/Progress.ts"
 import { manyPaths } from "./Approvals.ts"
 import { casbin } from "./casbin.ts"
@@ -56,22 +57,14 @@ const measure = Effect.fnUntraced(function* (policies: number, rounds: Rounds) {
   return yield* alternate(variants, rounds)
 })
 
-const sectionOf = (policies: number, measured: ReadonlyArray<Measured<Slice>>): Section => ({
-  caption: `One decision, with ${count(policies)} folder policies and 50 roles`,
-  table: {
-    columns: ["by", "µs", "min–max", "IQR", `÷ ${castellan.name}`],
-    rows: measured.map(({ name, slices }) => {
-      const summary = summarize(slices)
-      return [
-        name,
-        figure(summary.median),
-        range(summary),
-        iqr(summary),
-        name === castellan.name ? "1" : ratioWithRange(ratio(slices, slicesOf(measured, castellan.name)))
-      ]
-    })
-  }
-})
+const sectionOf = (policies: number, measured: ReadonlyArray<Measured<Slice>>): Section =>
+  comparison({
+    caption: `One decision, with ${count(policies)} folder policies and 50 roles`,
+    of: "by",
+    unit: "µs",
+    measured,
+    to: castellan.name
+  })
 
 const approvals = Effect.fnUntraced(function* (plan: Plan) {
   const { approver, reviewed, situation } = manyPaths(plan.paths, plan.folders)

@@ -16,8 +16,9 @@ import * as ManyRows from "../database/ManyRows.ts"
 import * as PeerPool from "../database/PeerPool.ts"
 import * as PostgresServer from "../database/PostgresServer.ts"
 import { alternate, type Measured, type Rounds, slicesOf } from "../measure/Slices.ts"
-import { ratio, summarize } from "../measure/Statistics.ts"
-import { count, figure, iqr, range, ratioWithRange } from "../report/Figure.ts"
+import { ratio } from "../measure/Statistics.ts"
+import { count, figure } from "../report/Figure.ts"
+import { comparison } from "../report/Comparison.ts"
 import * as Progress from "../report/Progress.ts"
 
 interface Plan {
@@ -53,22 +54,8 @@ const page = <R>(
     return (performance.now() - started) / times
   })
 
-const section = (caption: string, measured: ReadonlyArray<Measured<number>>, first: string): Section => ({
-  caption,
-  table: {
-    columns: ["page", "ms", "min–max", "IQR", "÷ our first page"],
-    rows: measured.map(({ name, slices }) => {
-      const summary = summarize(slices)
-      return [
-        name,
-        figure(summary.median),
-        range(summary),
-        iqr(summary),
-        name === first ? "1" : ratioWithRange(ratio(slices, slicesOf(measured, first)))
-      ]
-    })
-  }
-})
+const section = (caption: string, measured: ReadonlyArray<Measured<number>>, first: string): Section =>
+  comparison({ caption, of: "page", unit: "ms", measured, to: first, divisor: "our first page" })
 
 const tell = (milliseconds: number): string => `${figure(milliseconds)} ms`
 

@@ -166,6 +166,11 @@ export const NoReportError = asEnvelope({
   make: (message) => new NoReport({ message })
 })
 
+/** The header `Retry-After` of whoever came too often. */
+export const retryAfter = Schema.optionalKey(
+  Schema.Int.annotate({ description: "Whole seconds until it is worth trying again", examples: [1] })
+)
+
 /** 429: too many requests, or a budget is used up; `Retry-After` says when to come back. */
 export const RateLimitExceededError = RateLimitExceeded.pipe(
   HttpApiSchema.encodeToWithHeaders(
@@ -175,11 +180,7 @@ export const RateLimitExceededError = RateLimitExceeded.pipe(
         "RateLimitExceededError",
         "Too many requests, or a budget is used up"
       ).pipe(HttpApiSchema.status(errorStatus.rate_limit_exceeded)),
-      headers: {
-        "retry-after": Schema.optionalKey(
-          Schema.Int.annotate({ description: "Whole seconds until it is worth trying again", examples: [1] })
-        )
-      }
+      headers: { "retry-after": retryAfter }
     },
     {
       decode: ({ body, headers }) =>

@@ -17,7 +17,7 @@ import {
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import { Internal } from "../error/ErrorEnvelope.ts"
+import { Internal, retryAfter } from "../error/ErrorEnvelope.ts"
 import { text } from "../wire/WireValue.ts"
 
 /** The HTTP status of each of Connect's codes. */
@@ -163,11 +163,7 @@ export const ResourceExhausted = RateLimitExceeded.pipe(
         "ResourceExhaustedConnectError",
         "Too many requests, or a budget is used up"
       ).pipe(HttpApiSchema.status(connectStatus.resource_exhausted)),
-      headers: {
-        "retry-after": Schema.optionalKey(
-          Schema.Int.annotate({ description: "Whole seconds until it is worth trying again", examples: [1] })
-        )
-      }
+      headers: { "retry-after": retryAfter }
     },
     {
       decode: ({ body, headers }) =>

@@ -7,25 +7,14 @@
  * - `timestamp`: microseconds, in UTC where the values say their zone
  * - everything else: text
  */
+import * as ColumnNames from "@castellan/core/connector/ColumnNames"
 import type { ResultTable } from "@castellan/core/connector/ResultTable"
 import { Column, tableFromColumns, tableToIPC } from "@uwdata/flechette"
 import { batch } from "./internal/ArrowCells.ts"
 
-/** The names of a table's columns, each only once: a second `n` is `n_1`. */
-const distinct = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const taken = new Set(names)
-  const seen = new Set<string>()
-  return names.map((name) => {
-    let free = name
-    for (let number = 1; seen.has(free) || (number > 1 && taken.has(free)); number++) free = `${name}_${number}`
-    seen.add(free)
-    return free
-  })
-}
-
 /** The stream of a table. */
 export const encode = ({ columns, rows }: ResultTable): Uint8Array => {
-  const names = distinct(columns.map(({ name }) => name))
+  const names = ColumnNames.distinct(columns.map(({ name }) => name))
   const arrow = columns.map((column, index): [string, Column<unknown>] => {
     const made = batch(
       column.type,

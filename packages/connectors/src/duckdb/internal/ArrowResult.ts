@@ -6,10 +6,10 @@
  * 128 bits are 64 bits wide where all of them fit, else decimals of 38 digits, else text. Everything else is text:
  * lists, structs and maps as JSON. What is infinite in time is null.
  */
+import * as ColumnNames from "@castellan/core/connector/ColumnNames"
 import * as Duck from "@duckdb/node-api"
 import * as Arrow from "@uwdata/flechette"
 import { cellReader } from "./CellValue.ts"
-import { distinctNames } from "./ResultWriter.ts"
 
 type Cells = Arrow.Column<unknown>
 
@@ -205,7 +205,7 @@ export const make = (names: ReadonlyArray<string>, types: ReadonlyArray<Duck.Duc
   }
 
   const finish = (): { readonly rowCount: number; readonly bytes: Uint8Array } => {
-    const distinct = distinctNames(names)
+    const distinct = ColumnNames.distinct(names)
     const table = Arrow.tableFromColumns(columns.map((column, index) => [distinct[index] ?? "", column.finish()]))
     return { rowCount, bytes: Arrow.tableToIPC(table, { format: "stream" }) ?? new Uint8Array(0) }
   }

@@ -12,10 +12,10 @@
  * | dictionaries, run-end encodings | what they stand for |
  * | lists, structs, maps, unions | text, as JSON |
  */
+import * as ColumnNames from "@castellan/core/connector/ColumnNames"
 import * as Duck from "@duckdb/node-api"
 import { type Batch, type Column, type DataType, type Table, tableFromIPC } from "@uwdata/flechette"
 import { EngineFailure } from "./EngineFailure.ts"
-import { distinctNames } from "./ResultWriter.ts"
 import { identifier } from "./SqlText.ts"
 
 /** How the cells of a column are kept. */
@@ -175,7 +175,7 @@ const parsed = (name: string, content: Uint8Array): Table => {
 /** The engine tells columns apart without regard to case, and has none without a name. */
 const columnNames = (names: ReadonlyArray<unknown>): ReadonlyArray<string> => {
   const written = names.map((name, index) => (String(name) === "" ? `column_${index + 1}` : String(name)))
-  const distinct = distinctNames(written.map((name) => name.toLowerCase()))
+  const distinct = ColumnNames.distinct(written.map((name) => name.toLowerCase()))
   return written.map((name, index) => {
     const free = distinct[index] ?? name
     return free === name.toLowerCase() ? name : free

@@ -4,13 +4,14 @@
  * The lock: no file but the data files and the private cache can be opened, no extension can be loaded, and no
  * setting can be changed any more. Every statement runs in a read-only transaction of its own connection.
  */
+import * as ColumnNames from "@castellan/core/connector/ColumnNames"
 import { type DuckDBConnection, DuckDBInstance, type DuckDBPreparedStatement, StatementType } from "@duckdb/node-api"
 import { columnType, sourceType } from "./CellValue.ts"
 import { convert } from "./Conversion.ts"
 import { EngineFailure } from "./EngineFailure.ts"
 import * as Examination from "./Examination.ts"
 import type { Catalog } from "./Gate.ts"
-import { distinctNames, make as makeResult } from "./ResultWriter.ts"
+import { make as makeResult } from "./ResultWriter.ts"
 import type { Load, Open, Response, Run, TableFiles } from "./Message.ts"
 import { identifier, literal } from "./SqlText.ts"
 
@@ -138,7 +139,7 @@ const make = (
       name: prepared.columnName(index),
       type: prepared.columnType(index)
     }))
-    const names = distinctNames(columns.map(({ name }) => name))
+    const names = ColumnNames.distinct(columns.map(({ name }) => name))
     return columns.map(({ type }, index) => ({
       name: names[index] ?? "",
       type: columnType(type),

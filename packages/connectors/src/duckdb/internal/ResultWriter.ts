@@ -5,6 +5,7 @@
  * the stream, in the header of its frame. Columns of the stream are named for their position, since a result may
  * name two columns alike.
  */
+import * as ColumnNames from "@castellan/core/connector/ColumnNames"
 import type { Column, ColumnType } from "@castellan/core/connector/ResultTable"
 import type { DuckDBDataChunk, DuckDBType } from "@duckdb/node-api"
 import { bool, columnFromArray, float64, tableFromColumns, tableToIPC, utf8 } from "@uwdata/flechette"
@@ -74,18 +75,6 @@ const arrowType = (type: ColumnType) => {
   return type === "boolean" ? bool() : utf8()
 }
 
-/** The names of a result's columns, each only once: a second `n` is `n_1`. */
-export const distinctNames = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const taken = new Set(names)
-  const seen = new Set<string>()
-  return names.map((name) => {
-    let free = name
-    for (let number = 1; seen.has(free) || (number > 1 && taken.has(free)); number++) free = `${name}_${number}`
-    seen.add(free)
-    return free
-  })
-}
-
 /** Collects a result. `add` answers false when a limit is reached: then nothing more may be added. */
 export const make = (names: ReadonlyArray<string>, types: ReadonlyArray<DuckDBType>, bounds: Bounds) => {
   const columns = types.map((type) => new ColumnCells(type))
@@ -112,7 +101,7 @@ export const make = (names: ReadonlyArray<string>, types: ReadonlyArray<DuckDBTy
   }
 
   const finish = (): Written => {
-    const distinct = distinctNames(names)
+    const distinct = ColumnNames.distinct(names)
     const arrow = tableFromColumns(
       columns.map((column, index) => [String(index), columnFromArray(column.cells, arrowType(column.type))])
     )
