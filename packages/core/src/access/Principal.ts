@@ -99,14 +99,17 @@ export class Principal implements PrincipalFields {
   }
 }
 
+const ofFields = SchemaTransformation.transform({
+  decode: (fields: PrincipalFields) => new Principal(fields),
+  encode: (principal: Principal): PrincipalFields => ({ ...principal })
+})
+
 /** A principal as it is kept, its parts checked again when it is read. */
 export const KeptPrincipal = Fields.pipe(
   Schema.decodeTo(
-    Schema.instanceOf(Principal),
-    SchemaTransformation.transform({
-      decode: (fields) => new Principal(fields),
-      encode: (principal): PrincipalFields => ({ ...principal })
-    })
+    // What is made at random for tests is made of parts as well.
+    Schema.instanceOf(Principal, { toCodec: () => Schema.link<Principal>()(Schema.toType(Fields), ofFields) }),
+    ofFields
   )
 )
 

@@ -1,6 +1,6 @@
 /** Use cases that are cut off in the middle, each with what it needs beforehand. */
 import { Accesses } from "@castellan/core/access/Accesses"
-import { type CurrentPrincipal, Principal } from "@castellan/core/access/Principal"
+import { type CurrentPrincipal, KeptPrincipal, type Principal } from "@castellan/core/access/Principal"
 import { ApiKeyId } from "@castellan/core/apikey/ApiKey"
 import { ApiKeys } from "@castellan/core/apikey/ApiKeys"
 import type { AuditAction } from "@castellan/core/audit/AuditEvent"
@@ -48,7 +48,7 @@ const useCase = <Needed>(of: {
   ) => Effect.Effect<readonly [principal: Principal, needed: Needed], unknown, Services>
   readonly carryOut: (needed: Needed) => Effect.Effect<unknown, unknown, Services | CurrentPrincipal>
 }): FaultedUseCase => {
-  const text = Schema.fromJsonString(Schema.toCodecJson(Schema.Struct({ principal: Principal, needed: of.needs })))
+  const text = Schema.fromJsonString(Schema.toCodecJson(Schema.Struct({ principal: KeptPrincipal, needed: of.needs })))
   return {
     name: of.name,
     action: of.action,

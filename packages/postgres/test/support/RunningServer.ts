@@ -11,7 +11,7 @@ import { Base64 } from "effect/encoding"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { Principal } from "@castellan/core/access/Principal"
+import { KeptPrincipal } from "@castellan/core/access/Principal"
 import { Run } from "@castellan/core/run/Run"
 import * as PostgresDatabase from "../../src/database/PostgresDatabase.ts"
 import * as PostgresStores from "../../src/PostgresStores.ts"
@@ -19,7 +19,7 @@ import * as RunNotifications from "../../src/run/RunNotifications.ts"
 
 /** What the process says once it is at work. */
 export const AtWork = Schema.fromJsonString(
-  Schema.toCodecJson(Schema.Struct({ principal: Principal, working: Run, waiting: Run }))
+  Schema.toCodecJson(Schema.Struct({ principal: KeptPrincipal, working: Run, waiting: Run }))
 )
 
 const secretKeys = SecretKeys.layer({
