@@ -63,8 +63,9 @@ describe("descriptions of data", () => {
   })
 
   it("find what is asked for by a part of its name, whole tables and single columns", () => {
-    const tables = [table("Orders_2019", 2), table("customers", 12), table("none", 2)]
-    assert.deepStrictEqual(matching(tables, "orders", kind), [tables[0]])
+    const orders = table("Orders_2019", 2)
+    const tables = [orders, table("customers", 12), table("none", 2)]
+    assert.deepStrictEqual(matching(tables, "orders", kind), [orders])
     const [found, ...others] = matching(tables, "COLUMN_1", kind)
     assert.strictEqual(found?.name, "Orders_2019")
     assert.deepStrictEqual(
