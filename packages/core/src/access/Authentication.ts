@@ -113,7 +113,9 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | CredentialF
           ? Effect.flatMap(Effect.flatMap(hashWith(digest, value), facts.ofHash), (found) =>
               Option.isNone(found)
                 ? Effect.fail(notFound)
-                : Effect.flatMap(DateTime.now, (now) => ofFacts(found.value, now))
+                : Effect.clockWith((clock) =>
+                    ofFacts(found.value, DateTime.makeUnsafe(clock.currentTimeMillisUnsafe()))
+                  )
             )
           : Effect.fail(malformed)
 

@@ -100,7 +100,8 @@ export const useInterval: Duration.Duration = Duration.minutes(1)
 
 /** Whether a use at a moment is long enough after the last one that was noted, where one was. */
 export const isUseDue = (lastUsedAt: DateTime.Utc | undefined, at: DateTime.Utc): boolean =>
-  lastUsedAt === undefined || DateTime.isGreaterThanOrEqualTo(at, DateTime.addDuration(lastUsedAt, useInterval))
+  lastUsedAt === undefined ||
+  DateTime.toEpochMillis(at) - DateTime.toEpochMillis(lastUsedAt) >= Duration.toMillis(useInterval)
 
 /** Whether a use at a moment is worth being noted: the key works, and the last one was noted long enough ago. */
 export const isUseNoted = (key: ApiKey, now: DateTime.Utc): boolean =>

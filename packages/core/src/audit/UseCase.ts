@@ -88,7 +88,7 @@ export const layer: Layer.Layer<UseCase, never, AuditStore | SecureRandom.Secure
 
     return UseCase.of({
       run: (attempt, body) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
+        CurrentPrincipal.use((principal) =>
           Effect.gen(function* () {
             const done = yield* body(principal)
             for (const entry of done.entries) yield* record(principal, entry, AuditOutcome.cases.Succeeded.make({}))
@@ -98,9 +98,7 @@ export const layer: Layer.Layer<UseCase, never, AuditStore | SecureRandom.Secure
           }).pipe(transaction.run, recordingRefusal(principal, attempt))
         ),
       read: (attempt, body) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          recordingRefusal(principal, attempt)(Effect.suspend(() => body(principal)))
-        )
+        CurrentPrincipal.use((principal) => recordingRefusal(principal, attempt)(Effect.suspend(() => body(principal))))
     })
   })
 )

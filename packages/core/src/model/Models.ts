@@ -14,6 +14,7 @@ import type { NotFound, PermissionDenied } from "../error/Failure.ts"
 import { OrganizationStore } from "../organization/OrganizationStore.ts"
 import { LanguageModels } from "./LanguageModels.ts"
 import type { Model, ModelId } from "./Model.ts"
+import { traced } from "../trace/Traced.ts"
 import * as ModelPolicy from "./ModelPolicy.ts"
 import { ModelStore } from "./ModelStore.ts"
 
@@ -62,7 +63,7 @@ export const layer: Layer.Layer<Models, never, LanguageModels | ModelStore | Org
         const facts = yield* factsOf(yield* CurrentPrincipal)
         const preset = ModelPolicy.defaultModel(facts)
         return ModelPolicy.choosable(facts).map((model) => ({ model, isDefault: model.id === preset?.id }))
-      }).pipe(Effect.withSpan("Models.list")),
+      }).pipe(traced("Models.list")),
       choose: Effect.fn("Models.choose")(function* (principal, named) {
         const chosen = ModelPolicy.choose(yield* factsOf(principal), named)
         return yield* Effect.fromResult(Result.mapError(chosen, refusal))

@@ -35,10 +35,10 @@ const sentAsBearer = HttpApiBuilder.securityDecode(bearer)
 /** No credential. */
 const none = Redacted.make("")
 
-const sentAsServiceKey = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => {
+const sentAsServiceKey = ({ headers }: HttpServerRequest.HttpServerRequest): Credential => {
   const sent = headers["svc_api_key"]
   return sent === undefined ? none : Redacted.make(sent)
-})
+}
 
 /** Credentials by core's authentication. */
 export const make: Effect.Effect<RequestCredentials, never, Authentication> = Effect.map(
@@ -47,7 +47,8 @@ export const make: Effect.Effect<RequestCredentials, never, Authentication> = Ef
     const principalOf = (own: Credential, other: Credential) =>
       isThere(own) && isThere(other) ? authenticateAll([own, other]) : authenticate(own)
     return {
-      ofBearer: (own) => Effect.flatMap(sentAsServiceKey, (other) => principalOf(own, other)),
+      ofBearer: (own) =>
+        HttpServerRequest.HttpServerRequest.use((request) => principalOf(own, sentAsServiceKey(request))),
       ofServiceKey: (own) => Effect.flatMap(sentAsBearer, (other) => principalOf(own, other))
     }
   }

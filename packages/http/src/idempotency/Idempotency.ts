@@ -327,8 +327,7 @@ export const layer = (
           principal: Principal,
           operation: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
         ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpRouter.Provided> =>
-          Effect.flatMap(
-            CurrentKeyedRequest,
+          CurrentKeyedRequest.use(
             (keyed): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpRouter.Provided> =>
               keyed === undefined ? operation : once(keyed, principal, operation)
           )

@@ -63,7 +63,7 @@ export const layer: Layer.Layer<Admission, never, Idempotency | RateLimits> = La
       E | RateLimitExceeded,
       Exclude<R, CurrentPrincipal> | HttpRouter.Provided
     > =>
-      Effect.flatMap(CurrentExchange, ({ headers }) => {
+      CurrentExchange.use(({ headers }) => {
         Object.assign(headers, fieldsOf(standing))
         const admitted = Effect.provideService(idempotency.once(principal, operation), CurrentPrincipal, principal)
         return exceeded === undefined ? admitted : Effect.andThen(exceeded, admitted)

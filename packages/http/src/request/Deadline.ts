@@ -25,8 +25,8 @@ interface Underway {
 /** Holds work to the time that it has. */
 export interface Deadline {
   /**
-   * Carries out work that can be interrupted, in the fiber that asks for it; `late` stands for the answer of what was not
-   * done in time. The fiber of work that was late counts as interrupted: what comes after must not be interruptible.
+   * Carries out interruptible work in the fiber that asks for it; `late` stands for the answer of what was not done in
+   * time. The fiber of work that was late counts as interrupted, so what is around it must not be interruptible.
    */
   readonly hold: <A, E, R>(work: Effect.Effect<A, E, R>, late: A) => Effect.Effect<A, E, R>
 }
@@ -65,20 +65,18 @@ export const make = (time: Duration.Duration): Effect.Effect<Deadline, never, Sc
 
     return Effect.succeed({
       hold: (work, late) =>
-        Effect.uninterruptible(
-          Effect.withFiber((fiber) => {
-            const one = begin(fiber)
-            return Effect.matchCauseEffect(Effect.interruptible(work), {
-              onSuccess: (answer) => {
-                underway.delete(one)
-                return Effect.succeed(answer)
-              },
-              onFailure: (cause) => {
-                underway.delete(one)
-                return one.isLate ? Effect.succeed(late) : Effect.failCause(cause)
-              }
-            })
+        Effect.withFiber((fiber) => {
+          const one = begin(fiber)
+          return Effect.matchCauseEffect(work, {
+            onSuccess: (answer) => {
+              underway.delete(one)
+              return Effect.succeed(answer)
+            },
+            onFailure: (cause) => {
+              underway.delete(one)
+              return one.isLate ? Effect.succeed(late) : Effect.failCause(cause)
+            }
           })
-        )
+        })
     })
   })

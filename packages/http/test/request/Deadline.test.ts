@@ -5,15 +5,15 @@ import * as Deadline from "../../src/request/Deadline.ts"
 
 const second = Duration.seconds(1)
 
-/** Starts what nobody but itself interrupts, as a server does with a request. */
-const start = <A, E>(effect: Effect.Effect<A, E>) =>
-  Effect.forkChild(effect, { startImmediately: true, uninterruptible: true })
+/** Starts work that is held, as a server does with a request: nothing but the work is interruptible. */
+const start = <A, E>(hold: Deadline.Deadline["hold"], work: Effect.Effect<A, E>, late: A) =>
+  Effect.forkChild(hold(Effect.interruptible(work), late), { startImmediately: true, uninterruptible: true })
 
 it.effect("gives what was done in time, at once or later", () =>
   Effect.gen(function* () {
     const { hold } = yield* Deadline.make(second)
     assert.strictEqual(yield* hold(Effect.succeed("done"), "late"), "done")
-    const fiber = yield* start(hold(Effect.as(Effect.sleep(Duration.millis(999)), "done"), "late"))
+    const fiber = yield* start(hold, Effect.as(Effect.sleep(Duration.millis(999)), "done"), "late")
     yield* TestClock.adjust(Duration.millis(999))
     assert.strictEqual(yield* Fiber.join(fiber), "done")
     assert.deepStrictEqual(yield* Effect.exit(hold(Effect.fail("failed"), "late")), Exit.fail("failed"))
@@ -26,10 +26,9 @@ it.effect("interrupts what is late, each by its own time, and awaits its end", (
     const ended: Array<string> = []
     const slow = (name: string) =>
       start(
-        hold(
-          Effect.onInterrupt(Effect.never, () => Effect.sync(() => void ended.push(name))),
-          `late ${name}`
-        )
+        hold,
+        Effect.onInterrupt(Effect.never, () => Effect.sync(() => void ended.push(name))),
+        `late ${name}`
       )
     const first = yield* slow("first")
     yield* TestClock.adjust(Duration.millis(400))
@@ -48,7 +47,7 @@ it.effect("watches again after a time in which there was nothing to watch", () =
   Effect.gen(function* () {
     const { hold } = yield* Deadline.make(second)
     for (let time = 0; time < 3; time++) {
-      const fiber = yield* start(hold(Effect.never, "late"))
+      const fiber = yield* start(hold, Effect.never, "late")
       yield* TestClock.adjust(second)
       assert.strictEqual(yield* Fiber.join(fiber), "late")
       yield* TestClock.adjust(Duration.minutes(1))
@@ -61,7 +60,7 @@ it.effect("awaits the end of what cannot be interrupted; it is late all the same
     const { hold } = yield* Deadline.make(second)
     const released = yield* Deferred.make<void>()
     const work = Effect.uninterruptible(Effect.as(Deferred.await(released), "done"))
-    const fiber = yield* start(hold(work, "late"))
+    const fiber = yield* start(hold, work, "late")
     yield* TestClock.adjust(second)
     assert.isUndefined(fiber.pollUnsafe())
     yield* Deferred.succeed(released, undefined)
@@ -78,7 +77,7 @@ it.effect("ends the work with whoever waits for it", () =>
         isEnded = true
       })
     )
-    const fiber = yield* start(hold(work, "late"))
+    const fiber = yield* start(hold, work, "late")
     yield* Fiber.interrupt(fiber)
     assert.isTrue(isEnded)
   })
