@@ -73,7 +73,9 @@ const seedModels = Effect.fnUntraced(function* (data: Data.Data, keep: Keep) {
   const current = yield* store.files(organizationId)
   const noted = yield* keep.noted(seededModels)
   if (current.length > 0 && !Option.contains(noted, fingerprintOf(current))) {
-    return yield* Effect.logInfo("the models were changed through the service: those of the folder are not taken")
+    return yield* Effect.logInfo(
+      "the models are not those that this data folder put in place: those of the folder are not taken"
+    )
   }
   yield* store.replace(organizationId, data.ontology)
   yield* keep.note(seededModels, fingerprintOf(data.ontology))
