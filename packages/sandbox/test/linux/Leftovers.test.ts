@@ -83,6 +83,13 @@ const startHost = (path: string, user?: { readonly uid: number; readonly gid: nu
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   )
 
+/** Kills a host. Only once all its threads are gone, and it can be waited for, has it let go of what it had open. */
+const killed = (host: ChildProcess): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    host.once("exit", () => resume(Effect.void))
+    host.kill("SIGKILL")
+  })
+
 /** Milliseconds that only what hangs takes. */
 const patience = 240_000
 
@@ -150,7 +157,7 @@ describe.skipIf(missing !== undefined)("what is left", { timeout: patience }, ()
       const all = yield* Effect.promise(() => descendants(host.pid ?? 0))
       // bubblewrap twice, the fork-server, the supervisor, the interpreter, and the program that was left.
       assert.isAtLeast(all.length, 6)
-      host.kill("SIGKILL")
+      yield* killed(host)
       yield* until(async () => !(await Promise.all(all.map(isAlive))).includes(true))
       const [left] = yield* Effect.promise(() => readdir(path))
       assert.isDefined(left)

@@ -1,4 +1,5 @@
 /** Private folders of hosts that cannot see each other's processes: each keeps its own, and the dead keep none. */
+import { descendants } from "@castellan/testing/abuse/HostWatch"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { spawn, spawnSync } from "node:child_process"
@@ -34,9 +35,9 @@ const host = Effect.fnUntraced(function* (parent: string) {
     createInterface({ input: child.stdout }).on("line", (line) => resume(Effect.succeed(line)))
   })
   const killed = Effect.callback<void>((resume) => {
-    // Its output ends with the last process that could write to it.
-    child.once("close", () => resume(Effect.void))
-    child.kill("SIGKILL")
+    // Whoever forked the host waits for it: when that has ended, the host has let go of all that it had open.
+    child.once("exit", () => resume(Effect.void))
+    for (const { id } of descendants(child.pid)) process.kill(id, "SIGKILL")
   })
   return { name: basename(path), killed }
 })

@@ -169,6 +169,32 @@ describe.skipIf(missing !== undefined)("the self-test", { timeout: patience }, (
     })
   )
 
+  it.live("looks for the host's home, and not for one that has the name of what a session has itself", () =>
+    Effect.gen(function* () {
+      const { env } = process
+      const before = env["HOME"]
+      const hiddenWith = (home: string) => {
+        env["HOME"] = home
+        return SelfTest.hiddenPaths("/var/tmp/private", ["usr", "etc"])
+      }
+      yield* Effect.sync(() => {
+        assert.include(hiddenWith("/home/castellan"), "/home/castellan")
+        assert.include(hiddenWith("/tmp/home"), "/tmp/home")
+        for (const home of ["/tmp", "/tmp/", "/", "/dev/shm", "/usr/share/castellan"]) {
+          assert.notInclude(hiddenWith(home), home)
+          assert.notInclude(hiddenWith(home), "/tmp")
+        }
+      }).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            if (before === undefined) delete env["HOME"]
+            else env["HOME"] = before
+          })
+        )
+      )
+    })
+  )
+
   it.live("waits for what is slow, and ends no fork-server for it", () =>
     Effect.gen(function* () {
       const slow = {

@@ -65,7 +65,8 @@ const unavailable = (message: string): LinuxUnavailable =>
     message,
     remedy:
       "delegate a control group of version 2 to the user of the sandbox, for example by a systemd unit with " +
-      "Delegate=memory pids cpu and DelegateSubgroup=host, and give the path of an empty group below the unit's"
+      "Delegate=memory pids cpu and DelegateSubgroup=host, write +memory +pids +cpu to cgroup.subtree_control of the " +
+      "unit's group, and give the path of an empty group below it"
   })
 
 const attempt = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, LinuxUnavailable> =>

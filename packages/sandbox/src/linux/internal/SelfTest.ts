@@ -11,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import { createSocket } from "node:dgram"
 import { createServer } from "node:net"
 import { homedir } from "node:os"
+import { resolve } from "node:path"
 import * as Duration from "effect/Duration"
 import { type LinuxLimits } from "../LinuxLimits.ts"
 import { whyNoWalls, type SystemFacts } from "../LinuxRemedies.ts"
@@ -152,9 +153,14 @@ export const run = (subject: TestSubject): Effect.Effect<void, LinuxUnavailable>
     { concurrency: 2, discard: true }
   )
 
+/** What every session has, and what is its own there: a host's home of that name says nothing. */
+const sessionsOwn: ReadonlySet<string> = new Set(["/tmp", "/dev", "/dev/shm", "/proc", "/sandbox", "/sandbox/files"])
+
 /** Paths of this host that a session must not see, where its root has the entries `names`. */
 export const hiddenPaths = (folder: string, names: ReadonlyArray<string>): ReadonlyArray<string> =>
-  [folder, homedir(), process.cwd(), "/root", "/home", "/run", "/srv", "/sys", "/var"].filter((path) => {
-    const [, top = ""] = path.split("/")
-    return top !== "" && !names.includes(top)
-  })
+  [folder, homedir(), process.cwd(), "/root", "/home", "/run", "/srv", "/sys", "/var"]
+    .map((path) => resolve(path))
+    .filter((path) => {
+      const [, top = ""] = path.split("/")
+      return top !== "" && !names.includes(top) && !sessionsOwn.has(path)
+    })

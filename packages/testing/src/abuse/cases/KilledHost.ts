@@ -52,7 +52,11 @@ export const killedHost = ({ folder, next, processes, program }: HostProgram): A
     assert.isTrue(yield* eventually(() => isReady), "the host became ready")
     assert.isTrue(yield* eventually(() => descendants(pid).length >= processes), "its session's processes are there")
     const left = descendants(pid)
-    host.kill("SIGKILL")
+    // Only once all its threads are gone, and it can be waited for, has it let go of what it had open.
+    yield* Effect.callback<void>((resume) => {
+      host.once("exit", () => resume(Effect.void))
+      host.kill("SIGKILL")
+    })
     yield* eventually(() => !left.some(stillRuns))
     assert.deepStrictEqual(left.filter(stillRuns), [], "processes that outlived their host")
     yield* Effect.scoped(next)
