@@ -48,12 +48,14 @@ export const programFiles = (): ReadonlyArray<string> => {
   if (process.platform !== "linux") return []
   const script = realpathSync(require.resolve("@castellan/connectors/duckdb/child"))
   const arrow = realpathSync(require.resolve("@uwdata/flechette"))
+  const core = realpathSync(require.resolve("@castellan/core/connector/ColumnNames"))
   const paths = new Set([
     ...system,
     realpathSync(process.execPath),
     process.execPath,
     home(script),
     home(arrow),
+    home(core),
     ...engine()
   ])
   return [...paths].toSorted((one, other) => one.length - other.length)
