@@ -373,7 +373,7 @@ it.layer(Layer.mergeAll(SampleWorld.layer, OfflineAnalyst.layer, VegaRenderer.la
   it.effect("names of a model stay inside their quotes in a program", () =>
     Effect.gen(function* () {
       const { sample } = yield* SampleWorld.SampleWorld
-      const evil = `Delay"]\n__import__("os").system("true") # \u2028'`
+      const evil = `Delay 🏰 é"]\n__import__("os").system("true") # \u2028'`
       const sources = sample.sources.map((source) => ({
         ...source,
         fields: source.fields.map((field) => (field.name === "imdb_rating" ? { ...field, label: evil } : field))
@@ -385,7 +385,10 @@ it.layer(Layer.mergeAll(SampleWorld.layer, OfflineAnalyst.layer, VegaRenderer.la
       })
       assert.strictEqual(programs.length, 1)
       assert.notMatch(programs.join(), /^__import__/m)
-      if (canRun) assert.isNull(ran[0]?.error)
+      if (!canRun) return
+      assert.isNull(ran[0]?.error)
+      // They come out as they went in, letters beyond the first 65,536 too.
+      assert.include(JSON.stringify(ran[0]?.charts), "Delay 🏰 é")
     })
   )
 })

@@ -32,7 +32,6 @@ plt.rcParams.update({
 })
 
 
-
 def short(value):
     """A number as a reader takes it in at a glance: 1,250, 25M."""
     for size, sign in ((1e9, "B"), (1e6, "M")):
