@@ -52,7 +52,7 @@ describe("Figure", () => {
     assert.strictEqual(iqr(summary), "2.00")
     assert.strictEqual(ratioWithRange(summary), "3.00 (1.00–5.00)")
     // A ratio that is small is not told as nothing.
-    assert.strictEqual(ratioWithRange(summarize([0.00268, 0.0451, 0.104])), "0.045 (0.0027–0.10)")
+    assert.strictEqual(ratioWithRange(summarize([0.00268, 0.0902, 0.104])), "0.090 (0.0027–0.10)")
   })
 })
 

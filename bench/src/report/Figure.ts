@@ -22,7 +22,9 @@ export const iqr = (summary: Summary): string => figure(middleHalf(summary))
 
 /** A ratio with two digits behind the point, and where those would be naughts, with its first two. */
 const ratioFigure = (value: number): string =>
-  value < 0.1 ? value.toLocaleString("en-US", { maximumSignificantDigits: 2 }) : value.toFixed(2)
+  value < 0.1
+    ? value.toLocaleString("en-US", { minimumSignificantDigits: 2, maximumSignificantDigits: 2 })
+    : value.toFixed(2)
 
 /** A ratio with its range, such as `0.41 (0.38–0.44)`. */
 export const ratioWithRange = (summary: Summary): string =>
