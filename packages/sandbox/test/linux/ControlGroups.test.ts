@@ -78,7 +78,7 @@ describe("control groups", () => {
       const group = yield* Scope.provide(made.open("one", { ...defaultLimits, cpus: 0.5 }), session)
       assert.strictEqual(files.get("/groups/one/memory.max"), String(defaultLimits.memory))
       assert.strictEqual(files.get("/groups/one/memory.oom.group"), "1")
-      assert.strictEqual(files.get("/groups/one/pids.max"), String(defaultLimits.processes + 2))
+      assert.strictEqual(files.get("/groups/one/pids.max"), String(defaultLimits.processes))
       assert.strictEqual(files.get("/groups/one/cpu.max"), "50000 100000")
       assert.deepStrictEqual(
         [...owners],

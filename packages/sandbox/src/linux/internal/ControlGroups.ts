@@ -56,8 +56,6 @@ const needed = ["memory", "pids"]
 const wanted = ["cpu"]
 /** The period of the processors' shares, in microseconds. */
 const period = 100_000
-/** Processes of ours that pass through a session's group while it is opened. */
-const passing = 2
 
 const unavailable = (message: string): LinuxUnavailable =>
   new LinuxUnavailable({
@@ -102,7 +100,7 @@ export const groupLimits = (limits: LinuxLimits): Readonly<Record<string, string
   "memory.swap.max": "0",
   // A session without one of its processes is of no use: all of it ends, and says so.
   "memory.oom.group": "1",
-  "pids.max": String(limits.processes + passing),
+  "pids.max": String(limits.processes),
   "cpu.max": `${Math.round(limits.cpus * period)} ${period}`
 })
 
