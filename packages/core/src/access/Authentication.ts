@@ -141,7 +141,8 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | CredentialF
           credential: {
             _tag: "Session",
             id: session.id,
-            ...(key === undefined ? {} : { key }),
+            // One that was made before sessions said so is as old as itself.
+            ...(key === undefined ? { authenticatedAt: session.authenticatedAt ?? session.issuedAt } : { key }),
             ...(ceiling === undefined ? {} : { ceiling })
           }
         })

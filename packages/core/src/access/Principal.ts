@@ -23,9 +23,15 @@ export const Credential = Schema.TaggedUnion({
   ApiKey: KeyLineage.fields,
   /**
    * A session token of ours; `key` is the key that minted it, where one did. `ceiling` is what a session that is
-   * minted by it cannot exceed; absent: what the member holds.
+   * minted by it cannot exceed; absent: what the member holds. `authenticatedAt` is when the member came by a token of
+   * their own, where no key is behind it.
    */
-  Session: { id: SessionId, key: Schema.optionalKey(KeyLineage), ceiling: Schema.optionalKey(Schema.Array(RoleId)) },
+  Session: {
+    id: SessionId,
+    key: Schema.optionalKey(KeyLineage),
+    ceiling: Schema.optionalKey(Schema.Array(RoleId)),
+    authenticatedAt: Schema.optionalKey(Schema.DateTimeUtc)
+  },
   /** A token of the host's own identity provider; `ceiling` are the roles that it names, where it names any. */
   Token: { ceiling: Schema.optionalKey(Schema.Array(RoleId)) },
   /**

@@ -11,7 +11,6 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { AssetStore } from "../asset/AssetStore.ts"
 import { ChartRenderer } from "../asset/ChartRenderer.ts"
@@ -27,7 +26,8 @@ import * as Uuid from "../identifier/Uuid.ts"
 import { LanguageModels, ModelMessage } from "../model/LanguageModels.ts"
 import { OntologyEngine } from "../ontology/OntologyEngine.ts"
 import { OntologyStore } from "../ontology/OntologyStore.ts"
-import { addUsage, type Run, type RunUsage } from "../run/Run.ts"
+import type { Run, RunUsage } from "../run/Run.ts"
+import type { RunMeter } from "../run/RunMeter.ts"
 import { RunLimits } from "../run/RunLimits.ts"
 import { RunLog } from "../run/RunLog.ts"
 import { ChatSandcastles } from "../sandcastle/ChatSandcastles.ts"
@@ -55,10 +55,11 @@ export class Analyst extends Context.Service<
   Analyst,
   {
     /**
-     * Works a run: everything between its opening and its `Done`, which the runner tells. It adds what it uses up to `usage` as it goes, so
-     * that an interruption loses none of it.
+     * Works a run: everything between its opening and its `Done`, which the runner tells. It adds what it
+     * uses up to the meter as it goes, so that an interruption loses none of it, and has it kept after each call of a
+     * model, so that the end of the process loses no more than one.
      */
-    readonly answer: (run: Run, usage: Ref.Ref<RunUsage>) => Effect.Effect<void, AnalystFailure>
+    readonly answer: (run: Run, meter: RunMeter) => Effect.Effect<void, AnalystFailure>
   }
 >()("@castellan/core/analyst/Analyst") {}
 
@@ -140,11 +141,7 @@ export const layer: Layer.Layer<
       return yield* sandboxTools(context, { assets, charts, sandcastle, capabilities: sandcastles.capabilities })
     })
 
-    const converse = Effect.fnUntraced(function* (
-      context: RunContext,
-      message: Message.Message,
-      usage: Ref.Ref<RunUsage>
-    ) {
+    const converse = Effect.fnUntraced(function* (context: RunContext, message: Message.Message, meter: RunMeter) {
       const { run } = context
       const tools = [
         ...(run.tools.ontology ? ontologyTools(context, { engine, queries }) : []),
@@ -155,7 +152,7 @@ export const layer: Layer.Layer<
       ]
       const messages = [...(yield* history(run)), question(run)]
       for (let step = 1; step <= limits.maxSteps; step++) {
-        const used = yield* Ref.get(usage)
+        const used = yield* meter.used
         const left = limits.maxOutputTokens - used.outputTokens
         if (left <= 0)
           return yield* new AnalystFailure({ message: "the run used up its tokens before it had an answer" })
@@ -176,7 +173,8 @@ export const layer: Layer.Layer<
           Effect.tapError((error) => Effect.logWarning("the model failed", error)),
           Effect.mapError((error) => new AnalystFailure({ message: error.message }))
         )
-        yield* Ref.update(usage, (sum) => addUsage(sum, turn.usage))
+        yield* meter.add(turn.usage)
+        yield* meter.keep
         if (turn.cutOff) return yield* new AnalystFailure({ message: "the model did not come to an end" })
         if (turn.calls.length === 0) {
           // A model may have said all that it had to say before its last call.
@@ -186,7 +184,7 @@ export const layer: Layer.Layer<
         yield* message.paragraph
         messages.push(ModelMessage.cases.Answer.make({ text: turn.text, toolCalls: turn.calls }))
         for (const call of turn.calls) {
-          const { toolCalls } = yield* Ref.updateAndGet(usage, (sum) => addUsage(sum, oneToolCall))
+          const { toolCalls } = yield* meter.add(oneToolCall)
           const refused = toolCalls > limits.maxToolCalls
           const result = yield* Effect.result(
             refused
@@ -207,10 +205,10 @@ export const layer: Layer.Layer<
     })
 
     return Analyst.of({
-      answer: Effect.fn("Analyst.answer")(function* (run, usage) {
+      answer: Effect.fn("Analyst.answer")(function* (run, meter) {
         const context = yield* prepare(run)
         const message = yield* Message.make(context)
-        yield* converse(context, message, usage).pipe(
+        yield* converse(context, message, meter).pipe(
           Effect.onExit((exit) => {
             if (Exit.isSuccess(exit)) return message.end(CellEvent.cases.Complete.make({}))
             return message.end(

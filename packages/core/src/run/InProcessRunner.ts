@@ -27,8 +27,9 @@ import { Analyst } from "../analyst/Analyst.ts"
 import { ChatStore } from "../chat/ChatStore.ts"
 import * as Uuid from "../identifier/Uuid.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
+import type { RunMeter } from "./RunMeter.ts"
 import { Usage } from "../usage/Usage.ts"
-import { isEnded, type Run, type RunId, type RunUsage } from "./Run.ts"
+import { addUsage, isEnded, type Run, type RunId, type RunUsage } from "./Run.ts"
 import { closingOf, doneOf } from "./RunClosing.ts"
 import { type Heartbeat, RunnerId } from "./RunLease.ts"
 import { RunLimits } from "./RunLimits.ts"
@@ -123,6 +124,33 @@ export const layer = (
         yield* Effect.logWarning("a run was lost to another server, since this one was not heard of in time")
       })
 
+      /** Says that runs are carried still, and what they have used up, and learns which of them are to be stopped. */
+      const tell = (all: ReadonlyArray<Carried>): Effect.Effect<void> =>
+        Effect.gen(function* () {
+          const held = all.filter(({ isHeld, stopped }) => isHeld && stopped !== "lost")
+          if (held.length === 0) return
+          const beats: Array<Heartbeat> = []
+          for (const { run, usage } of held) beats.push({ ...heldOf(run), usage: yield* Ref.get(usage) })
+          const { until } = yield* claim
+          const renewed = new Map((yield* store.renew(beats, until)).map((one) => [one.id, one]))
+          for (const carried of held) {
+            const { id } = carried.run
+            const still = renewed.get(id)
+            // What has ended meanwhile is no longer held, and was not lost.
+            if (carriedOut.get(id) !== carried || isEnded(carried.run)) continue
+            if (still === undefined) yield* lose(carried)
+            if (still?.isCancelled !== false) yield* Effect.forkIn(stop(id), scope, { startImmediately: true })
+          }
+        }).pipe(
+          // A store that does not answer must not keep this from being told the next time.
+          Effect.timeout(pulse),
+          Effect.catchCause((cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.interrupt
+              : Effect.logWarning("it could not be told which runs are carried here", cause)
+          )
+        )
+
       const end = Effect.fnUntraced(function* (carried: Carried, exit: Exit.Exit<void, RunTransition>) {
         if (carried.stopped === "lost") return
         const now = yield* DateTime.now
@@ -169,6 +197,15 @@ export const layer = (
         yield* log.append(run, openingOf(run))
       })
 
+      const meterOf = (carried: Carried): RunMeter => ({
+        used: Ref.get(carried.usage),
+        add: (usage) => Ref.updateAndGet(carried.usage, (sum) => addUsage(sum, usage)),
+        keep: Effect.andThen(
+          tell([carried]),
+          Effect.suspend(() => (carried.stopped === "lost" ? Effect.interrupt : Effect.void))
+        )
+      })
+
       const execute = Effect.fnUntraced(function* (carried: Carried) {
         const started = advance(carried.run, RunTransition.cases.Start.make({}), yield* DateTime.now)
         const run = yield* Effect.orDie(Effect.fromResult(started))
@@ -178,7 +215,7 @@ export const layer = (
           return yield* Effect.interrupt
         }
         carried.run = run
-        yield* Effect.mapError(analyst.answer(run, carried.usage), (failure) =>
+        yield* Effect.mapError(analyst.answer(run, meterOf(carried)), (failure) =>
           RunTransition.cases.Fail.make({ failure: "execution_failed", error: failure.message })
         )
       })
@@ -246,27 +283,8 @@ export const layer = (
         return Option.some(carried)
       })
 
-      /** Says that the runs of this process are carried still, and learns which of them are to be stopped. */
-      const beat = Effect.gen(function* () {
-        const held = [...carriedOut.values()].filter(({ isHeld, stopped }) => isHeld && stopped !== "lost")
-        if (held.length === 0) return
-        const beats: Array<Heartbeat> = []
-        for (const { run, usage } of held) beats.push({ ...heldOf(run), usage: yield* Ref.get(usage) })
-        const { until } = yield* claim
-        const renewed = new Map((yield* store.renew(beats, until)).map((one) => [one.id, one]))
-        for (const carried of held) {
-          const { id } = carried.run
-          const still = renewed.get(id)
-          // What has ended meanwhile is no longer held, and was not lost.
-          if (carriedOut.get(id) !== carried || isEnded(carried.run)) continue
-          if (still === undefined) yield* lose(carried)
-          if (still?.isCancelled !== false) yield* Effect.forkIn(stop(id), scope, { startImmediately: true })
-        }
-      }).pipe(
-        // A store that does not answer must not keep this from being told the next time.
-        Effect.timeout(pulse),
-        Effect.catchCause((cause) => Effect.logWarning("it could not be told which runs are carried here", cause))
-      )
+      /** Says that the runs of this process are carried still. */
+      const beat = Effect.suspend(() => tell([...carriedOut.values()]))
 
       yield* carrying.await.pipe(
         Effect.andThen(Effect.sleep(pulse)),

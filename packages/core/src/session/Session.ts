@@ -26,6 +26,11 @@ export class Session extends Schema.Class<Session>("@castellan/core/session/Sess
   restricted: Schema.Boolean,
   /** The key that minted it, where one did; it works only while that key does. */
   key: Schema.optionalKey(KeyLineage),
+  /**
+   * When the person came by a token of their own, without a key behind it: from then on the age of the sessions that
+   * come of it counts, however often they are renewed.
+   */
+  authenticatedAt: Schema.optionalKey(Schema.DateTimeUtc),
   issuedAt: Schema.DateTimeUtc,
   expiresAt: Schema.DateTimeUtc
 }) {}

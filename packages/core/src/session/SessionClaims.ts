@@ -32,6 +32,8 @@ export const SessionClaims = Schema.Struct({
   exp: NumericDate,
   roles: Schema.Array(RoleId),
   ceiling: Schema.optionalKey(Schema.Array(RoleId)),
+  /** When the person came by a token of their own (OpenID Connect Core 1.0 §2). */
+  auth_time: Schema.optionalKey(NumericDate),
   /** The text of the client metadata. */
   client: Schema.optionalKey(Schema.String),
   restricted: Schema.Boolean,
@@ -57,6 +59,7 @@ export const ofSession = (session: Session): SessionClaims => ({
   exp: toNumericDate(session.expiresAt),
   roles: session.roles,
   ...(session.ceiling === undefined ? {} : { ceiling: session.ceiling }),
+  ...(session.authenticatedAt === undefined ? {} : { auth_time: toNumericDate(session.authenticatedAt) }),
   ...(session.clientMetadata === undefined ? {} : { client: session.clientMetadata.text }),
   restricted: session.restricted,
   ...(session.key === undefined ? {} : { key: session.key.id, rotated_from: session.key.rotatedFrom })
@@ -75,6 +78,7 @@ export const toSession = (claims: SessionClaims): Session | undefined => {
     memberId: claims.sub,
     roles: claims.roles,
     ...(claims.ceiling === undefined ? {} : { ceiling: claims.ceiling }),
+    ...(claims.auth_time === undefined ? {} : { authenticatedAt: ofNumericDate(claims.auth_time) }),
     ...(clientMetadata === undefined ? {} : { clientMetadata }),
     restricted: claims.restricted,
     ...(claims.key === undefined ? {} : { key: { id: claims.key, rotatedFrom: claims.rotated_from ?? [] } }),

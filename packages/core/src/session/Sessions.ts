@@ -20,6 +20,7 @@ import { type NotFound, type PermissionDenied, Unauthenticated } from "../error/
 import * as Uuid from "../identifier/Uuid.ts"
 import type { Session } from "./Session.ts"
 import { SessionId } from "./SessionId.ts"
+import { SessionLimits } from "./SessionLimits.ts"
 import * as SessionPolicy from "./SessionPolicy.ts"
 import { SessionTokens } from "./SessionTokens.ts"
 
@@ -33,10 +34,16 @@ export interface MintedSession {
 export class Sessions extends Context.Service<
   Sessions,
   {
-    /** Mints a session of the caller with the roles that it has at this moment. Minting it again renews it. */
+    /**
+     * Mints a session of the caller with the roles that it has at this moment. Minting it again renews it; where no key is
+     * behind it, until `SessionLimits` ends that.
+     */
     readonly mint: Effect.Effect<MintedSession, Unauthenticated | PermissionDenied | NotFound, CurrentPrincipal>
   }
 >()("@castellan/core/session/Sessions") {}
+
+/** The member's identity provider has not been asked for longer than it may not be. */
+const tooOld = new Unauthenticated({ message: "the session cannot be renewed any longer: sign in again" })
 
 /** What the credential stood for ended while the request was on its way. */
 const ended = new Unauthenticated({ message: "Authentication required" })
@@ -60,6 +67,7 @@ export const layer: Layer.Layer<
     const tokens = yield* SessionTokens
     const useCase = yield* UseCase
     const random = yield* SecureRandom.SecureRandom
+    const limits = yield* SessionLimits
 
     const open = Effect.fnUntraced(function* (principal: Principal, id: SessionId) {
       const now = yield* DateTime.now
@@ -72,7 +80,11 @@ export const layer: Layer.Layer<
       const found = yield* facts.ofMember(organizationId, memberId)
       if (Option.isNone(found) || found.value.member.status._tag !== "Active") return yield* ended
       const { member, roles } = found.value
-      return SessionPolicy.ofMember(id, member, SessionPolicy.ceilingOf(principal), roles, now)
+      const authenticated = SessionPolicy.authenticatedAt(principal, now)
+      if (authenticated === undefined) return yield* ended
+      const ceiling = SessionPolicy.ceilingOf(principal)
+      const session = SessionPolicy.ofMember({ authenticated, ceiling, existing: roles, id, limits, member }, now)
+      return Option.isNone(session) ? yield* tooOld : session.value
     })
 
     return Sessions.of({

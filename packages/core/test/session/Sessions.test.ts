@@ -68,13 +68,64 @@ layer(Deployment.layer())("Sessions", (it) => {
       assert.strictEqual(principal.memberId, owner.id)
       assert.isFalse(principal.restricted)
       assert.deepStrictEqual(namesOf(principal), ["A", "B"])
-      assert.deepStrictEqual(principal.credential, { _tag: "Session", id: session.id })
+      assert.deepStrictEqual(principal.credential, {
+        _tag: "Session",
+        id: session.id,
+        authenticatedAt: session.issuedAt
+      })
       yield* TestClock.adjust("15 minutes")
       assert.strictEqual(yield* rolesOf(token), "A,B")
       yield* TestClock.adjust(Duration.millis(29_999))
       assert.strictEqual(yield* rolesOf(token), "A,B")
       yield* TestClock.adjust("1 millis")
       assert.strictEqual(yield* rolesOf(token), ended)
+    })
+  )
+
+  it.effect("a person's sessions are renewed for twelve hours, and not a moment longer", () =>
+    Effect.gen(function* () {
+      const { a, b, owner } = yield* scene
+      const signedIn = yield* DateTime.now
+      let current = yield* as(person(owner, [a, b]))(mint)
+      for (let minutes = 0; minutes < 705; minutes += 15) {
+        yield* TestClock.adjust("15 minutes")
+        current = yield* by(current.token)(mint)
+        assert.deepStrictEqual(current.session.authenticatedAt, signedIn)
+      }
+      yield* TestClock.adjust("10 minutes")
+      const last = yield* by(current.token)(mint)
+      assert.deepStrictEqual(
+        last.session.expiresAt,
+        DateTime.add(signedIn, { hours: 12 }),
+        "it ends with the twelve hours"
+      )
+      assert.strictEqual(yield* rolesOf(last.token), "A,B")
+      yield* TestClock.adjust(Duration.millis(5 * 60_000 - 1))
+      assert.deepStrictEqual((yield* by(last.token)(mint)).session.expiresAt, DateTime.add(signedIn, { hours: 12 }))
+      yield* TestClock.adjust("1 millis")
+      // Clocks may differ, so that a request may still come by it; it is not renewed.
+      assert.strictEqual(yield* rolesOf(last.token), "A,B")
+      const refused = yield* failure(by(last.token)(mint))
+      assert.strictEqual(refused, "Unauthenticated: the session cannot be renewed any longer: sign in again")
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual(yield* rolesOf(last.token), ended)
+      // Who signs in again begins anew.
+      assert.strictEqual(yield* rolesOf((yield* as(person(owner, [a, b]))(mint)).token), "A,B")
+    })
+  )
+
+  it.effect("a key's sessions are renewed as long as the key is there, and end with it", () =>
+    Effect.gen(function* () {
+      const { owner } = yield* scene
+      const key = yield* Fixture.key(owner)
+      let current = yield* by(key.secret)(mint)
+      for (let hour = 0; hour < 4 * 24; hour++) {
+        yield* TestClock.adjust("15 minutes")
+        current = yield* by(current.token)(mint)
+      }
+      assert.isUndefined(current.session.authenticatedAt)
+      yield* by(key.secret)(revoke(key.apiKey.id))
+      assert.strictEqual(yield* rolesOf(current.token), ended)
     })
   )
 

@@ -2,7 +2,7 @@
  * An analyst that does what the question says: for tests of runners, which carry out whatever an analyst does.
  */
 import { Analyst, AnalystFailure } from "@castellan/core/analyst/Analyst"
-import { addUsage, type RunId } from "@castellan/core/run/Run"
+import type { RunId } from "@castellan/core/run/Run"
 import { RunEvent } from "@castellan/core/run/RunEvent"
 import { RunLog } from "@castellan/core/run/RunLog"
 import * as Context from "effect/Context"
@@ -57,9 +57,10 @@ export const layer: Layer.Layer<ScriptedAnalyst | Analyst, never, RunLog> = Laye
     const going = yield* SubscriptionRef.make<ReadonlyArray<RunId>>([])
     const speaking = yield* SubscriptionRef.make<ReadonlyArray<RunId>>([])
 
-    const answer: Analyst["Service"]["answer"] = Effect.fn("ScriptedAnalyst.answer")(function* (run, usage) {
+    const answer: Analyst["Service"]["answer"] = Effect.fn("ScriptedAnalyst.answer")(function* (run, meter) {
       yield* Ref.update(begun, (all) => [...all, run.id])
-      yield* Ref.update(usage, (sum) => addUsage(sum, { inputTokens: 10, outputTokens: 5, toolCalls: 0 }))
+      yield* meter.add({ inputTokens: 10, outputTokens: 5, toolCalls: 0 })
+      yield* meter.keep
       yield* log.append(run, [RunEvent.cases.Text.make({ text: "words" })])
       const told = SubscriptionRef.update(speaking, (all) => [...all, run.id])
       if (run.question === questions.wait) {

@@ -95,12 +95,19 @@ export const suite = <E, E2>(
   layer: Layer.Layer<Runner, E, Analyst | ChatStore | RunLog>,
   stores: Layer.Layer<ChatStore | RunLog, E2>
 ): void => {
-  /** A further server over the same stores, for as long as a scope; one that is frozen is not heard of. */
+  /** A further server over the same stores, for as long as a scope; one that is frozen is heard of once, when it begins. */
   const server = Effect.fnUntraced(function* (
     options: { readonly isFrozen?: boolean; readonly scope?: Scope.Scope } = {}
   ) {
     const store = yield* ChatStore
-    const own = options.isFrozen === true ? { ...store, renew: () => Effect.never, cancellations: Stream.never } : store
+    let isHeard = false
+    const once: typeof store.renew = (carried, until) =>
+      Effect.suspend(() => {
+        if (isHeard) return Effect.never
+        isHeard = true
+        return store.renew(carried, until)
+      })
+    const own = options.isFrozen === true ? { ...store, renew: once, cancellations: Stream.never } : store
     const services = yield* Layer.buildWithScope(
       Layer.provide(Layer.fresh(layer), Layer.succeed(ChatStore, own)),
       options.scope ?? (yield* Effect.scope)
@@ -236,6 +243,21 @@ export const suite = <E, E2>(
         yield* Effect.repeat(Effect.yieldNow, { times: 50 })
         assert.strictEqual(yield* beginnings(run), 1)
         assert.strictEqual((yield* kept(run)).status._tag, "Cancelled")
+      })
+    )
+
+    it.effect("what a run has used up is kept before it goes on: whoever takes it up finds it", () =>
+      Effect.gen(function* () {
+        const run = yield* started(questions.wait)
+        yield* ScriptedAnalyst.use((analyst) => analyst.speaking(run.id))
+        // No time has passed: no heartbeat has told of it.
+        const now = DateTime.add(yield* DateTime.now, { hours: 1 })
+        const claim = { runnerId: RunnerId.make(yield* Uuid.next), now, until: DateTime.add(now, { hours: 1 }) }
+        const taken = yield* ChatStore.use((store) => store.take(run, claim))
+        assert.deepStrictEqual(
+          Option.map(taken, (found) => ({ ...found.run.usage })),
+          Option.some({ inputTokens: 10, outputTokens: 5, toolCalls: 0 })
+        )
       })
     )
 

@@ -45,6 +45,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<SessionTokens, E>): vo
         ceiling: [role],
         clientMetadata: { text: '{ "tenant": "ż\\u00f3\\"łć", "n": -1.5 }', attributes: { tenant: 'żó"łć', n: -1.5 } },
         restricted: true,
+        authenticatedAt: DateTime.makeUnsafe("2029-12-31T23:45:00.007Z"),
         key: { id: key, rotatedFrom: [ApiKeyId.make(yield* Uuid.next), key] }
       })
     })
