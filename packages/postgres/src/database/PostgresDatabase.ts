@@ -74,7 +74,7 @@ const requireSafeLogin = Effect.gen(function* () {
   const what = unsafe.superuser ? "is a superuser" : unsafe.bypasses ? "bypasses row-level security" : "owns its tables"
   const who = unsafe.name === self?.name ? what : `is a member of "${unsafe.name}", which ${what}`
   return yield* new UnsafeLogin({
-    message: `the database login "${self?.name}" ${who}: use one that is only a member of ${applicationRole}, or allow it explicitly`
+    message: `the database login "${self?.name}" ${who}: use one that is only a member of ${applicationRole}, or allow it explicitly (\`allowOwner\`; for the standalone server CASTELLAN_DATABASE_ALLOW_OWNER=true)`
   })
 })
 

@@ -198,7 +198,6 @@ describe("the embedded database", () => {
             startImmediately: true
           })
           yield* appears(place, "begun")
-          yield* Effect.sleep(1)
           assert.isUndefined(slow.pollUnsafe())
           yield* Fiber.interrupt(slow)
           yield* Effect.promise(() => writeFile(join(place, "data", "go-on"), ""))
@@ -214,19 +213,22 @@ describe("the embedded database", () => {
   live(
     "its log stays short and its tables small, while it is in use and in between transactions",
     Effect.gen(function* () {
-      const handle = yield* engineOf(yield* folder, { maintenanceInterval: 10 })
+      const handle = yield* engineOf(yield* folder, { maintenanceInterval: 1 })
       yield* Effect.provide(
         Effect.gen(function* () {
           const sql = yield* SqlClient
           const name = Effect.map(sql<{ readonly name: string }>`SELECT current_user AS name`, (rows) => rows[0]?.name)
-          // Long enough for a few looks, of which none is while the transaction goes on.
+          // It keeps the thread for longer than a look is away: once it has ended, one is due before whatever comes next.
+          const untilDue = sql.unsafe(`DO $$ DECLARE due timestamptz := clock_timestamp() + '10 ms'; BEGIN
+            WHILE clock_timestamp() < due LOOP NULL; END LOOP; END $$`)
+          // None is while a transaction goes on.
           const seen = yield* sql.withTransaction(
             Effect.andThen(
               sql`SELECT set_config('castellan.test', 'kept', true)`,
-              Effect.andThen(Effect.sleep(50), name)
+              Effect.andThen(Effect.repeat(untilDue, { times: 5 }), name)
             )
           )
-          yield* Effect.sleep(50)
+          yield* Effect.repeat(untilDue, { times: 5 })
           assert.deepStrictEqual([seen, yield* name], [applicationRole, applicationRole])
         }),
         connection(handle, applicationRole)
@@ -239,7 +241,8 @@ describe("the embedded database", () => {
           yield* sql`CREATE TABLE public.numbers (number integer, text text)`
           yield* sql`INSERT INTO public.numbers SELECT n, repeat('x', 1000) FROM generate_series(1, 10000) n`
           for (let time = 0; time < 5; time++) yield* sql`UPDATE public.numbers SET text = text || 'y'`
-          const [found] = yield* Effect.repeat(Effect.andThen(Effect.sleep(20), state), {
+          // A look comes between any two of these; what it did, the database's own counts tell and nothing else.
+          const [found] = yield* Effect.repeat(state, {
             until: ([row]) => row !== undefined && row.dead === 0 && row.log < 32 * 1024 * 1024
           })
           assert.isDefined(found)

@@ -53,6 +53,7 @@ const writer = Effect.fnUntraced(function* (record: Record, name: string) {
       assert.match(reply.headers["retry-after"] ?? "", /^[1-9][0-9]?$/, reply.text)
       if (reply.status === 503) record.refused += 1
       else record.busy += 1
+      // A server that is away tells no client when it is back: it is asked again.
       yield* Effect.sleep(20)
     }
   }
