@@ -94,7 +94,7 @@ const corsOrigins = Config.schema(
     Schema.decodeTo(
       Schema.Array(origin),
       SchemaTransformation.transform({
-        decode: (given) => given.split(",").map((one) => one.trim()),
+        decode: (given): ReadonlyArray<string> => given.split(",").map((one) => one.trim()),
         encode: (origins) => origins.join(",")
       })
     )
