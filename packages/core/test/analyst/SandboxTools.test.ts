@@ -554,6 +554,36 @@ describe("what a program displays or leaves", () => {
     )
   )
 
+  it.effect("that are many are shown as far as an execution and a run may show files, and the rest is told of", () =>
+    Effect.gen(function* () {
+      const admin = yield* newcomer
+      const { events } = yield* asked(admin)
+      const made = assets(events)
+      assert.strictEqual(made.length, 100)
+      assert.strictEqual(made.filter(({ cellId }) => cellId === made[0]?.cellId).length, 20)
+      const notes = (yield* results).map(({ content }) => json(content)["notes"])
+      const more = "2 more files were made than are shown"
+      const full = "this run has shown as much as it can: the rest is not shown"
+      assert.deepStrictEqual(notes, [...Array.from({ length: 5 }, () => [more]), [more, full]])
+    }).pipe(
+      Effect.provide(
+        Deployment.layer({
+          script: [
+            ...Array.from({ length: 6 }, (_, step) =>
+              python(
+                Array.from({ length: 22 }, (__, file) => `open("outputs/${step}-${file}.md", "w").write("x")`).join(
+                  "\n"
+                ),
+                `${step}`
+              )
+            ),
+            says("Many.")
+          ]
+        })
+      )
+    )
+  )
+
   it.effect("that cannot be shown are told of, with the reason", () =>
     Effect.gen(function* () {
       const admin = yield* newcomer
