@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { ChildEnded } from "../../src/embedded/internal/ChildEnded.ts"
 import { DenoProcess } from "../../src/embedded/internal/DenoProcess.ts"
+import { changed } from "./support/ChangedInterpreter.ts"
 import { patience } from "./support/Patience.ts"
 
 /** How a program ends that is started in Deno's place, and whose output is read to its end. */
@@ -33,6 +34,21 @@ describe.skipIf(process.platform === "win32")("a child process", () => {
         assert.deepInclude({ ...ended }, { reason: "ended", exitCode: 3 })
         const mute = yield* endOf("exec >&-; exec /bin/sleep 1000")
         assert.deepInclude({ ...mute }, { reason: "ended", exitCode: 137 })
+      }).pipe(Effect.scoped),
+    patience
+  )
+
+  it.live(
+    "of which the thread that runs programs ends without a word ends as well",
+    () =>
+      Effect.gen(function* () {
+        const silent = yield* changed("deno/interpreter.ts", '  tell({ kind: "over", exitCode })\n', "")
+        const nonce = "0".repeat(32)
+        const order = { op: "execute", id: 1, nonce, within: "session", environment: {}, outputBytes: 65_536 } as const
+        const code = new TextEncoder().encode("from pyodide.code import run_js\nrun_js('Deno.exit(5)')")
+        const asked = silent.ask(order, code, { id: 1, nonce, take: () => Effect.succeed("more") })
+        const { exitCode, reason } = yield* Effect.flip(asked)
+        assert.deepStrictEqual({ exitCode, reason }, { exitCode: 70, reason: "ended" })
       }).pipe(Effect.scoped),
     patience
   )

@@ -166,6 +166,9 @@ export const cases: ReadonlyArray<AbuseCase> = [
     title: "a text of gigabytes in SQL is an error, and the session lives",
     run: Effect.fnUntraced(function* () {
       const session = yield* opened
+      const answered = yield* run(session, 'import castellan\nprint(castellan.sql("select 6 * 7 as answer"))')
+      // What answers nothing at all holds no bomb back.
+      assert.include(answered.stdout, "42", answered.everything)
       const statement = "select sum(length(repeat('x', 2000000000 + r.range))) as n from range(8) r"
       const outcome = yield* run(session, `import castellan\ncastellan.sql("${statement}")`)
       // An engine that never builds the text answers with its length.
