@@ -41,7 +41,7 @@ const params = { id: sandcastleId }
 /** A path of a file in a path. What it may not be is the operation's to refuse, with 400. */
 const fileParams = {
   ...params,
-  path: text("The file's path below `/sandbox/files`, percent-encoded, its slashes as `%2F`")
+  path: text("The file's path below `/sandbox/files`, percent-encoded; its slashes as `%2F` or as they are")
 }
 
 const start = HttpApiEndpoint.post("start", "/", {

@@ -26,18 +26,36 @@ export interface RouteTable<Operation> {
   readonly allowed: (url: string) => string | undefined
 }
 
+/** The last part of a route that is a path itself, such as a file's: it takes the rest of the address. */
+const innerPath = ":path"
+
+/** A route that ends in a path, as the router takes it. */
+const withRest = (path: HttpRouter.PathInput): HttpRouter.PathInput | undefined =>
+  path.startsWith("/") && path.endsWith(`/${innerPath}`) ? `/${path.slice(1, -innerPath.length)}*` : undefined
+
+/** A part of a path by its name; the rest of an address is the path that it ends in, and is none where it is empty. */
+const named = <Operation>(
+  found: FindMyWay.FindResult<Operation> | undefined
+): FindMyWay.FindResult<Operation> | undefined => {
+  if (found?.params["*"] === undefined) return found
+  const { "*": path, ...params } = found.params
+  return path === "" ? undefined : { ...found, params: { ...params, path } }
+}
+
 /** An empty table. */
 export const make = <Operation>(): RouteTable<Operation> => {
   const methods = new Set<string>()
   const router = FindMyWay.make<Operation>(matching)
+  const find = (method: string, url: string) => named(router.find(method, url))
   return {
     add: ({ method, path }, operation) => {
       methods.add(method)
-      router.on(method, path, operation)
+      // Slashes of the inner path come as they are or as `%2F`: people write the one, clients of the contract the other.
+      router.on(method, withRest(path) ?? path, operation)
     },
-    find: (method, url) => router.find(method, url) ?? (method === "HEAD" ? router.find("GET", url) : undefined),
+    find: (method, url) => find(method, url) ?? (method === "HEAD" ? find("GET", url) : undefined),
     allowed: (url) => {
-      const found = [...methods].filter((method) => router.find(method, url) !== undefined)
+      const found = [...methods].filter((method) => find(method, url) !== undefined)
       if (found.length === 0) return undefined
       if (found.includes("GET")) found.push("HEAD")
       return [...found, "OPTIONS"].toSorted().join(", ")

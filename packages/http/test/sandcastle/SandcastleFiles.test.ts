@@ -86,6 +86,33 @@ layer(Site.layer({ http: { publicUrl: "https://example.org/analytics/" } }), {
     })
   )
 
+  it.effect("slashes of a path are written as they are or as %2F", () =>
+    Effect.gen(function* () {
+      const path = yield* started
+      yield* upload(path, file("data.csv"), { name: "path", content: "in/deep/" })
+      yield* upload(path, file("data.csv", "x"), { name: "path", content: "in/a%2fb 100%.csv" })
+      for (const address of ["in/deep/data.csv", "in%2Fdeep%2Fdata.csv", "in%2fdeep/data.csv?a=/b"]) {
+        const reply = yield* Site.call(`${path}/files/${address}`)
+        assert.deepStrictEqual([reply.status, reply.text], [200, "a,b\n1,2\n"], address)
+        assert.strictEqual(reply.headers["content-disposition"], 'attachment; filename="data.csv"')
+      }
+      // What is encoded is decoded once: a name with a percent sign is itself.
+      assert.strictEqual((yield* Site.call(`${path}/files/in/a%252fb%20100%25.csv`)).text, "x")
+      yield* refusal(code.notFound, "GET", `${path}/files/in/a%2fb%20100%25.csv`)
+      assert.match(yield* refusal(code.invalid, "DELETE", `${path}/files/in/.hidden`), /^path: /)
+      const wrong = yield* Site.call(`${path}/files/in/deep/data.csv`, { method: "PUT" })
+      assert.deepStrictEqual([wrong.status, wrong.headers["allow"]], [405, "DELETE, GET, HEAD, OPTIONS"])
+      // An address without a path is the folder's.
+      const folder = yield* Site.call(`${path}/files/`, { method: "DELETE" })
+      assert.deepStrictEqual([folder.status, folder.headers["allow"]], [405, "GET, HEAD, OPTIONS, POST"])
+      assert.deepStrictEqual(yield* json("DELETE", `${path}/files/in/deep/data.csv`), {
+        status: 200,
+        body: { success: true }
+      })
+      yield* refusal(code.notFound, "GET", `${path}/files/in/deep/data.csv`)
+    })
+  )
+
   it.effect("a name beyond ASCII comes back in full, and none gets out of its header", () =>
     Effect.gen(function* () {
       const path = yield* started
