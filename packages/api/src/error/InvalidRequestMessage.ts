@@ -44,8 +44,8 @@ const ruleAt = (issue: SchemaIssue.Issue): string | undefined => {
     case "OneOf":
       return messageOf(issue.ast.annotations)
     case "AnyOf": {
-      // A union of one, as the body of one media type is, has its member's rule.
-      const [only, ...others] = issue.ast.types
+      // A union of one, as the body of one media type is, has its member's rule; so has a body that may be left out.
+      const [only, ...others] = issue.ast.types.filter(({ _tag }) => _tag !== "Undefined" && _tag !== "Null")
       return messageOf(issue.ast.annotations) ?? (others.length === 0 ? messageOf(only?.annotations) : undefined)
     }
   }

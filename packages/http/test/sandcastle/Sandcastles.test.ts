@@ -176,6 +176,7 @@ layer(Site.layer({ deployment: { tables } }), { timeout: "180 seconds", excludeT
         const path = pathOf("0197c0de-0000-7000-8000-000000000000")
         const refused: ReadonlyArray<readonly [string, string, unknown, RegExp]> = [
           ["POST", "/v2/sandcastles", { sandbox_id: "../etc" }, /^sandbox_id: /],
+          ["POST", "/v2/sandcastles", [1], /^body: must be a JSON object, got an array$/],
           ["GET", "/v2/sandcastles?status=sleeping", undefined, /^status: /],
           ["GET", "/v2/sandcastles?limit=201", undefined, /^limit: /],
           ["POST", `${path}/execute`, {}, /^code: is missing/],
