@@ -68,10 +68,14 @@ const keywords = new Set(
 
 const viewPath = /^([A-Za-z_][A-Za-z0-9_]*)\.([A-Za-z_][A-Za-z0-9_]*)$/
 
-const isDataframeName = (name: string): boolean => identifier.test(name) && !keywords.has(name)
+// Python keeps these for itself: a session whose `__builtins__` is a dataframe can run nothing any more.
+const reserved = /^__.*__$/
+
+const isDataframeName = (name: string): boolean => identifier.test(name) && !keywords.has(name) && !reserved.test(name)
 
 const badName = new InvalidRequest({
-  message: "dataframe_name: must be a name that Python takes for a variable, of at most 63 characters"
+  message:
+    "dataframe_name: must be a name that Python takes for a variable and does not keep for itself, of at most 63 characters"
 })
 
 /** What a request asks that its own fields make impossible. */

@@ -506,6 +506,7 @@ describe("Sandcastles: what runs in them", () => {
       const invalid = [
         [{ dataframeName: "class" }, "dataframe_name"],
         [{ dataframeName: "a b" }, "dataframe_name"],
+        [{ dataframeName: "__builtins__" }, "dataframe_name"],
         [{ maxRows: 0 }, "max_rows"],
         [{ maxRows: 100_001 }, "max_rows"],
         [{ maxRows: 1.5 }, "max_rows"],
