@@ -156,7 +156,7 @@ export const make = Effect.fnUntraced(function* (
       )
       .pipe(
         Effect.tapErrorTag("ProcessEnded", ({ detail, reason }) =>
-          reason === "closed" ? Effect.void : Effect.logWarning("A DuckDB process ended", reason, detail)
+          reason === "closed" ? Effect.void : Effect.logWarning("a DuckDB process did not answer", { reason, detail })
         ),
         Effect.catchTag("ProcessEnded", (end) => Effect.fail(ofEnd(end)))
       )

@@ -162,7 +162,7 @@ export const make = Effect.fnUntraced(function* (
   ): Effect.Effect<A, ConnectorError> =>
     pool.use({ group: snapshot.folder, version: snapshot.version, snapshot }, work).pipe(
       Effect.tapErrorTag("ProcessEnded", ({ detail, reason }) =>
-        reason === "closed" ? Effect.void : Effect.logWarning("A DuckDB process ended", reason, detail)
+        reason === "closed" ? Effect.void : Effect.logWarning("a DuckDB process did not answer", { reason, detail })
       ),
       Effect.catchTag("ProcessEnded", (end) => Effect.fail(ofEnd(end)))
     )
