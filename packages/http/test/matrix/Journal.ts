@@ -18,13 +18,13 @@ export interface Write {
 }
 
 const reading = new Set(
-  `get list named byHash minters byEmail withRole numbered ofAgent ofPlaybook ofRuns unfinished due version body counts
+  `get list named byHash minters byEmail withRole numbered ofAgent ofChat ofPlaybook ofRuns unfinished due version body counts
    head tree blobs files read follow reveal runs run feedback sums idleSince ofHash ofKey ofMember ofSession
    content running isHeld abandoned`.split(/\s+/)
 )
 
 const writing = new Set(
-  `commit save remove add put removeOf append replace open ask saveFeedback saveRun endRun nextId advance addCommit addTree
+  `commit save end remove add put removeOf append replace open ask saveFeedback saveRun endRun nextId advance addCommit addTree
    addBlobs take store record purge renew answer release claim`.split(/\s+/)
 )
 
