@@ -95,7 +95,11 @@ const withDisplayed = (output: ExecutionOutput, shown: DisplayedBody, maxBytes: 
 
 /** An exception as it is kept: the beginning of where it came from, and what it says. */
 const errorOf = ({ message, name, traceback }: Extract<ExecEvent, { readonly _tag: "Error" }>): string =>
-  [...(traceback.length === 0 ? [] : [previewOf(traceback.join("\n"))]), previewOf(`${name}: ${message}`)].join("\n")
+  [
+    ...(traceback.length === 0 ? [] : [previewOf(traceback.join("\n"))]),
+    // An exception without words is told by its name, as Python does.
+    previewOf(message === "" ? name : `${name}: ${message}`)
+  ].join("\n")
 
 /** What an execution has put out after another event. */
 export const add = (output: ExecutionOutput, event: ExecEvent, maxBytes: number): ExecutionOutput => {

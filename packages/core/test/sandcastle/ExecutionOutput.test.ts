@@ -47,6 +47,7 @@ describe("ExecutionOutput.add", () => {
     ])
     assert.isBelow(output.error?.length ?? 0, 20_000)
     assert.match(output.error ?? "", /^line 1\nx+…\[truncated\]\nValueError: no such row$/)
+    assert.strictEqual(gather([Raised.make({ name: "MemoryError", message: "", traceback: [] })]).error, "MemoryError")
     const short = gather([Raised.make({ name: "E", message: "m", traceback: ["line 1"] })])
     assert.strictEqual(short.error, "line 1\nE: m")
     assert.isBelow(
