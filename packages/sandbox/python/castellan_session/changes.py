@@ -5,7 +5,8 @@ import stat
 
 from . import names
 from .failure import Failure
-from .files import MAXIMUM_DEPTH, Files
+from .files import Files
+from .paths import MAXIMUM_DEPTH
 
 MAXIMUM_SEEN = 10_000
 """Files that are looked at. Beyond, changes are told of those alone, and that there are more."""

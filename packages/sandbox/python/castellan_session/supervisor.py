@@ -12,11 +12,12 @@ from . import interpreter as interpreters
 from .changes import ChangedFiles, is_unwatched
 from .execution import Execution
 from .failure import Failure
-from .files import Files, PutSink
+from .files import Files
 from .leftovers import Leftovers
 from .loop import Connection, Loop
 from .pipes import Pipes
 from .program import Program
+from .put_sink import PutSink
 
 PROTOCOL = 1
 """`protocolVersion` of `Command.ts`."""

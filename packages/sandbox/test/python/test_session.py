@@ -12,8 +12,9 @@ import unittest
 from castellan_session import frames, names
 from castellan_session.changes import ChangedFiles
 from castellan_session.failure import Failure
-from castellan_session.files import Files, PutSink
+from castellan_session.files import Files
 from castellan_session.interrupts import Interrupts
+from castellan_session.put_sink import PutSink
 
 
 class Frames(unittest.TestCase):
