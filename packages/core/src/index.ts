@@ -135,6 +135,9 @@ export * as Turn from "./analyst/Turn.ts"
 /** The tools that make assets: charts and tables of a run's results. */
 export * as AssetTools from "./analyst/tools/AssetTools.ts"
 
+/** Descriptions of data as far as a model is to read them: a source with thousands of tables, or a table with thousands of columns, does not flood it. */
+export * as Bounded from "./analyst/tools/Bounded.ts"
+
 /** Tables from CSV, as programs write them: enough of RFC 4180 to show the first rows of a file. */
 export * as CsvTable from "./analyst/tools/CsvTable.ts"
 
@@ -332,6 +335,9 @@ export * as Upload from "./chat/Upload.ts"
 
 /** The port that keeps the files that came with questions, for as long as their chat is kept. */
 export * as UploadStore from "./chat/UploadStore.ts"
+
+/** Names of a table's columns, for whoever tells columns apart by their names: a query may answer two of the same name. */
+export * as ColumnNames from "./connector/ColumnNames.ts"
 
 /** A connector: one data source of an organization that the analyst may ask. */
 export * as Connector from "./connector/Connector.ts"
@@ -783,6 +789,9 @@ export * as RunLimits from "./run/RunLimits.ts"
 /** The run log: an append-only sequence of events for each run, and the only stream there is. */
 export * as RunLog from "./run/RunLog.ts"
 
+/** What a run uses up, as whoever works it tells. */
+export * as RunMeter from "./run/RunMeter.ts"
+
 /** What a run's log opens with: what the run is, and the question as a cell that has ended. */
 export * as RunOpening from "./run/RunOpening.ts"
 
@@ -932,6 +941,9 @@ export * as SessionClaims from "./session/SessionClaims.ts"
 
 /** The name of a session, apart from the session so that a principal can carry it. */
 export * as SessionId from "./session/SessionId.ts"
+
+/** How long a person's session goes on being renewed. */
+export * as SessionLimits from "./session/SessionLimits.ts"
 
 /** What a session may be, and how long it holds. */
 export * as SessionPolicy from "./session/SessionPolicy.ts"

@@ -36,6 +36,9 @@ export * as ApiKeyHandlers from "./apikey/ApiKeyHandlers.ts"
 /** The operations of apps, bound to their use cases. */
 export * as AppHandlers from "./app/AppHandlers.ts"
 
+/** What an asset is saved as: by its name, as whoever asked or the program that wrote it gave it, with the ending of the format that it is fetched in. */
+export * as AssetFileName from "./asset/AssetFileName.ts"
+
 /** Serves assets to whoever holds a signed address. */
 export * as AssetHandlers from "./asset/AssetHandlers.ts"
 
@@ -110,6 +113,9 @@ export * as Admission from "./request/Admission.ts"
 
 /** The address of the client of a request: for the audit log, and for limits that go by it. */
 export * as ClientAddress from "./request/ClientAddress.ts"
+
+/** What a file is saved as: the value of the field `Content-Disposition`. */
+export * as ContentDisposition from "./request/ContentDisposition.ts"
 
 /** The time that requests have to be answered, for very many of them: they all have the same, so whoever began first is late first, and one fiber that sleeps until then does for all. */
 export * as Deadline from "./request/Deadline.ts"

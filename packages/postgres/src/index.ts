@@ -84,6 +84,9 @@ export * as KeyText from "./database/KeyText.ts"
 /** Pages by position: where the rows of the page before ended, the next one begins, at the cost of finding one row in an index, however many pages came before. */
 export * as Keyset from "./database/Keyset.ts"
 
+/** Bytes of a row that may be more than one answer of the database holds, or than a server likes to hold for each of those who read them: they are read in pieces, each a statement of its own, so that nothing waits for a slow reader. */
+export * as LongBytes from "./database/LongBytes.ts"
+
 /** A PostgreSQL server as the place where everything is kept: its connections, its schema, and the role as which the service works. */
 export * as PostgresDatabase from "./database/PostgresDatabase.ts"
 
@@ -101,6 +104,9 @@ export * as RememberedRow from "./database/RememberedRow.ts"
 
 /** A connection to a server that is given up when the server stays silent after something was sent to it. */
 export * as ServerSocket from "./database/ServerSocket.ts"
+
+/** Statements that wait for a connection although there is room for one more, and what frees them. */
+export * as StrandedStatements from "./database/StrandedStatements.ts"
 
 /** The two walls between organizations, in one fragment: a statement names its organization, and enters it. */
 export * as Tenancy from "./database/Tenancy.ts"

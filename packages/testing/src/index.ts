@@ -15,11 +15,20 @@ export * as Disk from "./abuse/cases/Disk.ts"
 /** Programs that try to get out, or to get at others' processes: 23, 25 to 32. */
 export * as Escape from "./abuse/cases/Escape.ts"
 
+/** A provider that fails, 51: a case for runtimes whose sessions are somebody else's machines. */
+export * as FailingProvider from "./abuse/cases/FailingProvider.ts"
+
+/** A runtime whose self-test fails, 49: a case for runtimes that can be made unable to keep what they promise. */
+export * as FailingStart from "./abuse/cases/FailingStart.ts"
+
 /** Programs that lay traps in files for whoever reads them: 33 to 35, 47. */
 export * as Files from "./abuse/cases/Files.ts"
 
 /** Programs that do not stop, or that play with interrupts: 1 to 5, 44, 48. */
 export * as Interruption from "./abuse/cases/Interruption.ts"
+
+/** A host that is killed, 37: a case for runtimes whose sessions are processes of the host. */
+export * as KilledHost from "./abuse/cases/KilledHost.ts"
 
 /** Programs that take all memory, all processes or all of the stack: 6 to 11, 43. */
 export * as Memory from "./abuse/cases/Memory.ts"
@@ -32,6 +41,9 @@ export * as Network from "./abuse/cases/Network.ts"
 
 /** Programs that say too much, or say it so as to deceive: 15, 16, 38, 42. */
 export * as Output from "./abuse/cases/Output.ts"
+
+/** A host that is root: 50. */
+export * as Root from "./abuse/cases/Root.ts"
 
 /** Programs that look for what is the host's: 17 to 19, 24, 39, 40. */
 export * as Secrets from "./abuse/cases/Secrets.ts"
