@@ -144,11 +144,8 @@ export const layer = (
         }).pipe(
           // A store that does not answer must not keep this from being told the next time.
           Effect.timeout(pulse),
-          Effect.catchCause((cause) =>
-            Cause.hasInterruptsOnly(cause)
-              ? Effect.interrupt
-              : Effect.logWarning("it could not be told which runs are carried here", cause)
-          )
+          // Nor must one whose own work was interrupted. Who interrupts this fiber is heard all the same.
+          Effect.catchCause((cause) => Effect.logWarning("it could not be told which runs are carried here", cause))
         )
 
       const end = Effect.fnUntraced(function* (carried: Carried, exit: Exit.Exit<void, RunTransition>) {

@@ -18,7 +18,7 @@ import { layerCrypto } from "@castellan/testing/fixture/Deployment"
 import * as Sample from "@castellan/testing/fixture/Sample"
 import * as ScriptedAnalyst from "@castellan/testing/scripted/ScriptedAnalyst"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Option, Stream } from "effect"
+import { Context, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
 /** Every record that is kept, as it came. */
@@ -151,13 +151,16 @@ describe("a server that is not heard of any more", () => {
     Effect.gen(function* () {
       const store = yield* ChatStore.ChatStore
       let asked = 0
+      const cutShort = Effect.tap(Effect.forkDetach(Effect.never, { startImmediately: true }), Fiber.interrupt)
       const own = ChatStore.ChatStore.of({
         ...store,
         renew: (carried, until) =>
           Effect.suspend(() => {
             asked += 1
             if (asked === 1) return Effect.never
-            return asked === 3 ? Effect.die(new Error("the storage is away")) : store.renew(carried, until)
+            if (asked === 3) return Effect.die(new Error("the storage is away"))
+            // Its own work was cut short, which is no word to this server that it should end.
+            return asked === 5 ? Effect.flatMap(cutShort, Fiber.join) : store.renew(carried, until)
           })
       })
       const services = yield* Layer.build(
