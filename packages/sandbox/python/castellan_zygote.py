@@ -30,7 +30,7 @@ from typing import Any
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import castellan_supervisor
-from castellan_linux import kernel, probe, usage, walls
+from castellan_linux import kernel, probe, probe_network, usage, walls
 
 # Bytes of the line that opens a session.
 _REQUEST_SIZE = 64 * 1024
@@ -321,7 +321,7 @@ def main() -> None:
     listener.listen(128)
     # Each session's network is its own: the self-test knocks here, and nobody opens.
     neighbour = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    neighbour.bind(probe.NEIGHBOUR)
+    neighbour.bind(probe_network.NEIGHBOUR)
     gc.collect()
     # What is here now is shared by every session; the collector of none of them touches it.
     gc.freeze()

@@ -201,7 +201,7 @@ describe.skipIf(missing !== undefined)("the self-test", { timeout: patience }, (
         what: "memory that takes its time",
         file: "castellan_linux/probe.py",
         line: "            held = bytearray(size)\n",
-        becomes: "            time.sleep(12)\n            held = bytearray(size)\n",
+        becomes: "            import time\n            time.sleep(12)\n            held = bytearray(size)\n",
         promise: "memory"
       }
       assert.strictEqual((yield* verdict(slow, (program) => program))._tag, "Success")
