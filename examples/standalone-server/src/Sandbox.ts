@@ -50,10 +50,10 @@ export const layer = (settings: SandboxSettings): Layer.Layer<SandboxRuntime.San
   told.pipe(
     Layer.provideMerge(DefaultSandbox.layer(optionsOf(settings))),
     Layer.provide(DuckDbSqlExecutor.layer()),
-    Layer.catch(({ message, remedy }) =>
+    Layer.catch((unavailable) =>
       Layer.effect(
         SandboxRuntime.SandboxRuntime,
-        Effect.fail(new SandboxUnusable({ message: `CASTELLAN_SANDBOX: ${message} ${remedy}`.trim() }))
+        Effect.fail(new SandboxUnusable({ message: `CASTELLAN_SANDBOX: ${DefaultSandbox.inWords(unavailable)}` }))
       )
     ),
     Layer.orDie

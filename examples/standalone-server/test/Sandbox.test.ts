@@ -2,12 +2,14 @@
 import * as CastellanClient from "@castellan/api/client/Client"
 import type { ChatStreamEvent } from "@castellan/api/client/Client"
 import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Layer, Option } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readFile } from "node:fs/promises"
 import { afterAll } from "vitest"
 import { startServer } from "../src/demo/ServerProcess.ts"
+import * as Sandbox from "../src/Sandbox.ts"
 
 const folders: Array<string> = []
 const folder = (): string => {
@@ -81,4 +83,19 @@ describe("a question that takes a program", () => {
     assert.match(textOf(events), /this chat has no Python to run one, so I have no figures/)
     assert.deepStrictEqual(pythonCells(events), [])
   }, 300_000)
+})
+
+describe("sandboxes that are asked for by name", () => {
+  it.effect("end the start where they cannot be had, with the reason and what mends it", () =>
+    Effect.gen(function* () {
+      const none = Option.none()
+      const packages = Option.some(join(folder(), "absent"))
+      const settings = { kind: "embedded", root: none, packages, memory: none, timeout: none } as const
+      const cause = yield* Effect.flip(Effect.sandbox(Effect.scoped(Layer.build(Sandbox.layer(settings)))))
+      assert.match(
+        Cause.pretty(cause),
+        /CASTELLAN_SANDBOX: the folder of the packages cannot be read: .*absent' \(to mend it: fetch the packages anew: npx castellan-sandbox-prefetch .*\)/u
+      )
+    })
+  )
 })

@@ -56,7 +56,8 @@ interface Chosen {
   readonly tier: SandboxTier | undefined
 }
 
-const inWords = ({ message, remedy }: Unavailable): string =>
+/** Why a tier does not start, and what mends it, in one line for people. */
+export const inWords = ({ message, remedy }: Unavailable): string =>
   remedy === "" ? message : `${message} (to mend it: ${remedy})`
 
 /** Chooses among tiers. */

@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)("a start", { timeout: patience }, () => {
       assert.strictEqual(python.promise, "python", python.message)
       const root = yield* whyNot({ root: "/etc" })
       assert.strictEqual(root.promise, "python")
-      assert.include(root.remedy, "PythonRoot.build")
+      assert.include(root.remedy, "npx castellan-sandbox-root --folder")
     })
   )
 

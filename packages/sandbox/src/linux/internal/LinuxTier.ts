@@ -60,7 +60,7 @@ const chooseRoot = ({ python, root }: TierOptions, folder: string): Effect.Effec
       new LinuxUnavailable({
         promise: "python",
         message: `the root cannot be used: ${detailOf(error)}`,
-        remedy: "build it with PythonRoot.build"
+        remedy: "build one: npx castellan-sandbox-root --folder <folder> <package>…"
       })
   })
 
