@@ -5,209 +5,134 @@
  * Integers, floats, booleans, decimals, dates, times, timestamps, text and binary are the same in Arrow. Integers of
  * 128 bits are 64 bits wide where all of them fit, else decimals of 38 digits, else text. Everything else is text:
  * lists, structs and maps as JSON. What is infinite in time is null.
+ *
+ * Cells go from the engine's memory into that of the stream, a vector at a time; only what Arrow has as text and the
+ * engine has not is read one by one. What is collected is outside of JavaScript's heap, and there once.
  */
 import * as ColumnNames from "@castellan/core/connector/ColumnNames"
 import * as Duck from "@duckdb/node-api"
 import * as Arrow from "@uwdata/flechette"
-import { cellReader } from "./CellValue.ts"
+import type { ArrowColumn } from "./ArrowColumn.ts"
+import * as BooleanColumn from "./BooleanColumn.ts"
+import * as FixedColumn from "./FixedColumn.ts"
+import * as TextColumn from "./TextColumn.ts"
+import * as WideColumn from "./WideColumn.ts"
 
-type Cells = Arrow.Column<unknown>
-
-/** A column as it grows. */
-interface Growing {
-  /** Adds a cell, and answers its size in bytes. */
-  readonly add: (value: Duck.DuckDBValue) => number
-  readonly finish: () => Cells
-}
-
-/** A column whose cells all have the same size. */
-const fixed = <A>(size: number, type: Arrow.DataType, read: (value: Duck.DuckDBValue) => A | null): Growing => {
-  const cells: Array<A | null> = []
-  return {
-    add: (value) => {
-      cells.push(value === null ? null : read(value))
-      return size
-    },
-    finish: () => Arrow.columnFromArray(cells, type)
-  }
-}
-
-const same = (value: Duck.DuckDBValue): Duck.DuckDBValue => value
-const wide = (value: Duck.DuckDBValue): bigint | null => (typeof value === "bigint" ? value : null)
-
-/** Whole numbers of 64 bits that mean a moment: the library's own builder would take them through floating point. */
-const moment = (
-  unit: 0 | 1 | 2 | 3,
-  timezone: string | null,
-  read: (value: Duck.DuckDBValue) => bigint | null
-): Growing => {
-  const counts = fixed(8, Arrow.int64(), read)
-  const type = Arrow.timestamp(unit, timezone)
-  return {
-    add: counts.add,
-    finish: () => {
-      const batches = counts.finish().data.map(
-        ({ length, nullCount, validity, values }) =>
-          new Arrow.Batch({
-            length,
-            nullCount,
-            type,
-            ...(validity === undefined ? {} : { validity }),
-            ...(values === undefined ? {} : { values })
-          })
-      )
-      return new Arrow.Column(batches, type)
-    }
-  }
-}
-
-const largest = 2n ** 63n
-const largestDecimal = 10n ** 38n
-
-/** Integers of which it is not known yet how wide they are. */
-const unbounded = (): Growing => {
-  const cells: Array<bigint | null> = []
-  let [least, most] = [0n, 0n]
-  return {
-    add: (value) => {
-      const cell = wide(value)
-      cells.push(cell)
-      if (cell === null) return 8
-      if (cell < least) least = cell
-      if (cell > most) most = cell
-      return cell >= -largest && cell < largest ? 8 : 40
-    },
-    finish: () => {
-      if (least >= -largest && most < largest) return Arrow.columnFromArray(cells, Arrow.int64())
-      if (least > -largestDecimal && most < largestDecimal) {
-        return Arrow.columnFromArray(cells, Arrow.decimal(38, 0, 128))
-      }
-      return Arrow.columnFromArray(
-        cells.map((cell) => (cell === null ? null : String(cell))),
-        Arrow.utf8()
-      )
-    }
-  }
-}
-
-const binary = (): Growing => {
-  const cells: Array<Uint8Array | null> = []
-  return {
-    add: (value) => {
-      const cell = value instanceof Duck.DuckDBBlobValue ? value.bytes : null
-      cells.push(cell)
-      return 4 + (cell?.length ?? 0)
-    },
-    finish: () => Arrow.columnFromArray(cells, Arrow.binary())
-  }
-}
-
-const text = (type: Duck.DuckDBType): Growing => {
-  const read = cellReader(type)
-  const cells: Array<string | null> = []
-  return {
-    add: (value) => {
-      const cell = value === null ? null : read(value)
-      cells.push(cell === null ? null : String(cell))
-      return 4 + (cell === null ? 0 : Buffer.byteLength(String(cell)))
-    },
-    finish: () => Arrow.columnFromArray(cells, Arrow.utf8())
-  }
-}
-
-const perDay = 86_400_000
-
-const growing = (type: Duck.DuckDBType): Growing => {
+const columnFor = (type: Duck.DuckDBType): ArrowColumn => {
   switch (type.typeId) {
     case Duck.DuckDBTypeId.BOOLEAN:
-      return fixed(1, Arrow.bool(), same)
+      return BooleanColumn.make()
     case Duck.DuckDBTypeId.TINYINT:
-      return fixed(1, Arrow.int8(), same)
+      return FixedColumn.same(1, Arrow.int8())
     case Duck.DuckDBTypeId.SMALLINT:
-      return fixed(2, Arrow.int16(), same)
+      return FixedColumn.same(2, Arrow.int16())
     case Duck.DuckDBTypeId.INTEGER:
-      return fixed(4, Arrow.int32(), same)
+      return FixedColumn.same(4, Arrow.int32())
     case Duck.DuckDBTypeId.BIGINT:
-      return fixed(8, Arrow.int64(), wide)
+      return FixedColumn.same(8, Arrow.int64())
     case Duck.DuckDBTypeId.UTINYINT:
-      return fixed(1, Arrow.uint8(), same)
+      return FixedColumn.same(1, Arrow.uint8())
     case Duck.DuckDBTypeId.USMALLINT:
-      return fixed(2, Arrow.uint16(), same)
+      return FixedColumn.same(2, Arrow.uint16())
     case Duck.DuckDBTypeId.UINTEGER:
-      return fixed(4, Arrow.uint32(), same)
+      return FixedColumn.same(4, Arrow.uint32())
     case Duck.DuckDBTypeId.UBIGINT:
-      return fixed(8, Arrow.uint64(), wide)
+      return FixedColumn.same(8, Arrow.uint64())
     case Duck.DuckDBTypeId.HUGEINT:
     case Duck.DuckDBTypeId.UHUGEINT:
     case Duck.DuckDBTypeId.BIGNUM:
-      return unbounded()
+      return WideColumn.make(type)
     case Duck.DuckDBTypeId.FLOAT:
-      return fixed(4, Arrow.float32(), same)
+      return FixedColumn.same(4, Arrow.float32())
     case Duck.DuckDBTypeId.DOUBLE:
-      return fixed(8, Arrow.float64(), same)
+      return FixedColumn.same(8, Arrow.float64())
     case Duck.DuckDBTypeId.DECIMAL:
-      return fixed(16, Arrow.decimal(type.width, type.scale, 128), (value) =>
-        value instanceof Duck.DuckDBDecimalValue ? value.value : null
-      )
+      return FixedColumn.decimals(type.width, Arrow.decimal(type.width, type.scale, 128))
     case Duck.DuckDBTypeId.DATE:
-      return fixed(4, Arrow.dateDay(), (value) =>
-        value instanceof Duck.DuckDBDateValue && value.isFinite ? value.days * perDay : null
-      )
+      return FixedColumn.days(Arrow.dateDay())
     case Duck.DuckDBTypeId.TIME:
-      return fixed(8, Arrow.timeMicrosecond(), (value) => (value instanceof Duck.DuckDBTimeValue ? value.micros : null))
+      return FixedColumn.same(8, Arrow.timeMicrosecond())
     case Duck.DuckDBTypeId.TIME_NS:
-      return fixed(8, Arrow.timeNanosecond(), (value) => (value instanceof Duck.DuckDBTimeNSValue ? value.nanos : null))
+      return FixedColumn.same(8, Arrow.timeNanosecond())
     case Duck.DuckDBTypeId.TIMESTAMP_S:
-      return moment(0, null, (value) =>
-        value instanceof Duck.DuckDBTimestampSecondsValue && value.isFinite ? value.seconds : null
-      )
+      return FixedColumn.moments(Arrow.timestamp(0))
     case Duck.DuckDBTypeId.TIMESTAMP_MS:
-      return moment(1, null, (value) =>
-        value instanceof Duck.DuckDBTimestampMillisecondsValue && value.isFinite ? value.millis : null
-      )
+      return FixedColumn.moments(Arrow.timestamp(1))
     case Duck.DuckDBTypeId.TIMESTAMP:
-      return moment(2, null, (value) =>
-        value instanceof Duck.DuckDBTimestampValue && value.isFinite ? value.micros : null
-      )
+      return FixedColumn.moments(Arrow.timestamp(2))
     case Duck.DuckDBTypeId.TIMESTAMP_NS:
-      return moment(3, null, (value) =>
-        value instanceof Duck.DuckDBTimestampNanosecondsValue && value.isFinite ? value.nanos : null
-      )
+      return FixedColumn.moments(Arrow.timestamp(3))
     case Duck.DuckDBTypeId.TIMESTAMP_TZ:
-      return moment(2, "UTC", (value) =>
-        value instanceof Duck.DuckDBTimestampTZValue && value.isFinite ? value.micros : null
-      )
+      return FixedColumn.moments(Arrow.timestamp(2, "UTC"))
     case Duck.DuckDBTypeId.BLOB:
-      return binary()
+      return TextColumn.copied(Arrow.binary())
+    case Duck.DuckDBTypeId.VARCHAR:
+      return TextColumn.copied(Arrow.utf8())
+    case Duck.DuckDBTypeId.ENUM:
+      return TextColumn.enumerated(type)
     default:
-      return text(type)
+      return TextColumn.written(type)
   }
 }
 
+/** Rows of a batch: few enough that a column of it is moved cheaply as it grows, and enough that batches are few. */
+const batchRows = 65_536
+
+/** Bytes after which a batch ends: where a text begins in it is told with 31 bits. */
+const batchBytes = 64 * 1024 * 1024
+
+/** A result, ready to be sent. */
+export interface Collected {
+  readonly rowCount: number
+  /** The stream, in parts. */
+  readonly parts: ReadonlyArray<Uint8Array>
+}
+
+/** Takes the parts of a stream as they are, without putting them together. */
+const sinkOf = (parts: Array<Uint8Array>) => ({
+  write: (bytes: Uint8Array): void => {
+    parts.push(bytes)
+  },
+  pad: (count: number): void => {
+    parts.push(new Uint8Array(count))
+  },
+  finish: () => null
+})
+
 /** Collects a result. `add` answers false once there is more than `maxBytes`: then there is no result. */
 export const make = (names: ReadonlyArray<string>, types: ReadonlyArray<Duck.DuckDBType>, maxBytes: number) => {
-  const columns = types.map(growing)
+  const columns = types.map(columnFor)
   let rowCount = 0
   let size = 0
+  let batch = { rows: 0, size: 0 }
+
+  const seal = (): void => {
+    for (const column of columns) column.seal()
+    batch = { rows: 0, size: 0 }
+  }
 
   const add = (chunk: Duck.DuckDBDataChunk): boolean => {
     // The count is asked of the engine each time.
     const { rowCount: count } = chunk
+    if (batch.rows + count > batchRows || batch.size > batchBytes) seal()
+    const before = size
     for (const [index, column] of columns.entries()) {
-      const vector = chunk.getColumnVector(index)
-      for (let row = 0; row < count; row++) {
-        size += column.add(vector.getItem(row))
-        if (size > maxBytes) return false
-      }
+      size += column.add(chunk, index, count, maxBytes - size)
+      if (size > maxBytes) return false
     }
+    batch.rows += count
+    batch.size += size - before
     rowCount += count
     return true
   }
 
-  const finish = (): { readonly rowCount: number; readonly bytes: Uint8Array } => {
+  const finish = (): Collected => {
+    if (batch.rows > 0 || rowCount === 0) seal()
     const distinct = ColumnNames.distinct(names)
     const table = Arrow.tableFromColumns(columns.map((column, index) => [distinct[index] ?? "", column.finish()]))
-    return { rowCount, bytes: Arrow.tableToIPC(table, { format: "stream" }) ?? new Uint8Array(0) }
+    const parts: Array<Uint8Array> = []
+    Arrow.tableToIPC(table, { format: "stream", sink: sinkOf(parts) })
+    return { rowCount, parts }
   }
 
   return { add, finish }

@@ -18,7 +18,8 @@ import { identifier, literal } from "./SqlText.ts"
 /** What the engine answers to a request. */
 export interface Answer {
   readonly response: Response
-  readonly payload?: Uint8Array
+  /** The payload, in parts. */
+  readonly payload?: ReadonlyArray<Uint8Array>
 }
 
 /** An open, locked engine. It answers one request at a time. */
@@ -184,7 +185,7 @@ const make = (
         }
       }
       const { bytes, ...rest } = writer.finish()
-      return { response: { _tag: "Rows", id, ...rest }, payload: bytes }
+      return { response: { _tag: "Rows", id, ...rest }, payload: [bytes] }
     })
   }
 

@@ -14,7 +14,6 @@ import * as SuppliedTables from "./SuppliedTables.ts"
 const maxRequest = 1024 * 1024 * 1024
 const watch = 100
 const retryInterrupt = 10
-const nothing = new Uint8Array(0)
 /** Characters of a message: a statement decides what the engine says of it, and could make it as long as a result. */
 const longestMessage = 10_000
 
@@ -27,8 +26,11 @@ export const serve = (): void => {
   let hidden: ReadonlyArray<readonly [string, string]> = []
   let running: { readonly id: number; cancelled: boolean } | undefined
 
-  const send = (response: Response, payload: Uint8Array = nothing): void => {
-    for (const part of encode(JSON.stringify(response), payload)) output.write(part)
+  const send = (response: Response, payload: ReadonlyArray<Uint8Array> = []): void => {
+    // At once: the parts of a large result are many, and each alone would be a call to the system.
+    output.cork()
+    for (const part of encode(JSON.stringify(response), ...payload)) output.write(part)
+    output.uncork()
   }
 
   /** Ends at once. An orderly exit would wait for the engine's threads, which may be busy for hours. */

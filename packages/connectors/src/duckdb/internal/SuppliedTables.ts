@@ -133,8 +133,8 @@ export const select = (request: Select, payload: Uint8Array): Selection => {
       connection.interrupt()
       throw new EngineFailure("oversized", `the result has more than ${maxBytes} bytes: aggregate it, or LIMIT it`)
     }
-    const { bytes, rowCount } = collected.finish()
-    return { response: { _tag: "Selected", id, rowCount }, payload: bytes }
+    const { parts, rowCount } = collected.finish()
+    return { response: { _tag: "Selected", id, rowCount }, payload: parts }
   }
 
   const answer = run().finally(() => {
