@@ -24,6 +24,8 @@ export type StagedEdit =
       readonly mode?: StagedMode
     }
   | { readonly _tag: "Delete"; readonly path: string }
+  /** What is there that no change takes, such as a link or a file that is too large, and why. */
+  | { readonly _tag: "Rejected"; readonly path: string; readonly reason: string }
 
 /** Edits of a tree, with the contents that they bring. */
 export interface ParsedEdits {
@@ -43,6 +45,9 @@ const parseEdit = (
     Result.mapError(LibraryPath.parse(edit.path), ({ message }) => new InvalidRequest({ message })),
     (path): ReturnType<typeof parseEdit> => {
       if (edit._tag === "Delete") return Result.succeed({ edit: remove(path) })
+      if (edit._tag === "Rejected") {
+        return invalid(`path ${JSON.stringify(path)} cannot be part of a change: ${edit.reason}`)
+      }
       const mode = edit.mode ?? "100644"
       if (mode === "120000") return invalid(`path ${JSON.stringify(path)} must not be a symbolic link`)
       if (mode === "160000") return invalid(`path ${JSON.stringify(path)} must not be a submodule`)

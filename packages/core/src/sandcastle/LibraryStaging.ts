@@ -84,14 +84,14 @@ export const editsOf = (
   return { edits: kept, contents: BlobContents.of(contents), rejected }
 }
 
-/** The edits of a session as a change is proposed with them. What is no file goes as a link, which no change takes. */
+/** The edits of a session as a change is proposed with them. What no change takes goes with its reason, and is refused. */
 const proposalOf = (before: Tree.Tree, edits: ReadonlyArray<LibraryEdit>): ReadonlyArray<StagedEdit> =>
   edits.map((edit): StagedEdit => {
     switch (edit._tag) {
       case "Deleted":
         return { _tag: "Delete", path: edit.path }
       case "Rejected":
-        return { _tag: "Write", path: edit.path, content: new Uint8Array(), mode: "120000" }
+        return { _tag: "Rejected", path: edit.path, reason: edit.reason }
       default: {
         const path = LibraryPath.parse(edit.path)
         const mode = Result.isSuccess(path) ? Tree.fileAt(before, path.success)?.mode : undefined

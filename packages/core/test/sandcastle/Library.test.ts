@@ -163,7 +163,7 @@ describe("the library in a sandcastle", () => {
         yield* refused(
           as(writer)(sandcastles.proposeLibraryChange(id, { title: "Leak", description: "x", draft: false }))
         ),
-        /^invalid_request: path "docs\/leak" must not be a symbolic link/u
+        /^invalid_request: path "docs\/leak" cannot be part of a change: a link$/u
       )
     }).pipe(Effect.provide(Deployment.layer()))
   )
