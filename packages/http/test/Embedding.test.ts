@@ -1,8 +1,10 @@
 import { CurrentPrincipal } from "@castellan/core/access/Principal"
 import { Chats } from "@castellan/core/chat/Chats"
+import { Connectors } from "@castellan/core/connector/Connectors"
 import type { Run } from "@castellan/core/run/Run"
 import { RunEvent } from "@castellan/core/run/RunEvent"
 import * as CastellanHttp from "@castellan/http/CastellanHttp"
+import { HttpLimits } from "@castellan/http/HttpLimits"
 import * as NodeServer from "@castellan/http/server/NodeServer"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
@@ -220,6 +222,54 @@ describe("a host's own router", () => {
         assert.strictEqual(Site.framesOf(stream.text).at(-1)?.data.type, "done")
         const chat = yield* send(`/analytics/v2/chats/${run.chatId}`)
         assert.strictEqual(chat.status, 200)
+      }).pipe(
+        Effect.provide(
+          HttpRouter.serve(host, { disableLogger: true, disableListenLog: true }).pipe(
+            Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, gracefulShutdownTimeout: 1_000 }))
+          )
+        )
+      )
+    })
+  )
+})
+
+describe("an operation that takes too long", () => {
+  /** Nobody is ever told of a connector. */
+  const hanging = Layer.mergeAll(stalling, Layer.mock(Connectors, { list: Effect.never })).pipe(
+    Layer.provideMerge(Layer.succeed(HttpLimits, { ...HttpLimits.defaultValue(), requestTimeout: Duration.millis(50) }))
+  )
+
+  const late = '{"error":{"code":"timeout","message":"The request timed out"}}'
+
+  it.live("is 504 by a web handler, of a layer and of the application", () =>
+    Effect.gen(function* () {
+      const context = yield* Layer.build(hanging)
+      const tenant = yield* Fixture.tenant().pipe(Effect.provide(context))
+      const headers = { authorization: `Bearer ${Redacted.value(tenant.adminKey)}` }
+      const services = Layer.succeedContext(context)
+      const own = yield* handlerOf(services)
+      const { app } = Context.get(
+        yield* Layer.build(Layer.provide(CastellanHttp.layer(options), services)),
+        CastellanHttp.CastellanHttp
+      )
+      for (const handler of [own.handler, HttpEffect.toWebHandler(app)]) {
+        const [status, text] = yield* Effect.promise(async () => {
+          const response = await handler(new Request("http://example.com/v2/connectors", { headers }))
+          return [response.status, await response.text()] as const
+        })
+        assert.deepStrictEqual([status, text], [504, late])
+      }
+      const host = CastellanHttp.mount("/analytics").pipe(
+        Layer.provide(CastellanHttp.layer({ ...options, publicUrl: "/analytics" })),
+        Layer.provide(services)
+      )
+      yield* Effect.gen(function* () {
+        const base = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
+        const [status, text] = yield* Effect.promise(async () => {
+          const response = await fetch(`${base}/analytics/v2/connectors`, { headers })
+          return [response.status, await response.text()] as const
+        })
+        assert.deepStrictEqual([status, text], [504, late])
       }).pipe(
         Effect.provide(
           HttpRouter.serve(host, { disableLogger: true, disableListenLog: true }).pipe(
