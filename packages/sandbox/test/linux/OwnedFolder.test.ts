@@ -3,7 +3,7 @@ import { descendants } from "@castellan/testing/abuse/HostWatch"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { spawn, spawnSync } from "node:child_process"
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises"
+import { chown, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from "node:fs/promises"
 import { createInterface } from "node:readline"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
@@ -81,6 +81,35 @@ describe.skipIf(process.platform === "win32")("private folders of one host", () 
       yield* Effect.promise(() => own.close())
       assert.deepStrictEqual(yield* namesIn(parent), kept.toSorted())
     })
+  )
+
+  it.live.skipIf(process.getuid?.() !== 0)(
+    "are of its own users: nothing of anybody else's is removed, also by root",
+    () =>
+      Effect.gen(function* () {
+        const parent = yield* temporary
+        const theirs = join(parent, "castellan-fork-servers-aaaaaa")
+        const given = join(parent, "castellan-fork-servers-bbbbbb")
+        const link = join(parent, "castellan-fork-servers-cccccc")
+        yield* Effect.promise(async () => {
+          for (const [path, user] of [
+            [theirs, 12_345],
+            [given, 65_534]
+          ] as const) {
+            await mkdir(path)
+            await writeFile(join(path, "kept"), "")
+            await chown(path, user, user)
+          }
+          await symlink(theirs, link)
+        })
+        const own = yield* Effect.promise(() => OwnedFolder.make(parent, 65_534))
+        assert.deepStrictEqual(
+          yield* namesIn(parent),
+          [basename(theirs), basename(link), basename(own.path)].toSorted()
+        )
+        assert.deepStrictEqual(yield* namesIn(theirs), ["kept"])
+        yield* Effect.promise(() => own.close())
+      })
   )
 
   it.live("are not made where none can be, and leave nothing", () =>

@@ -6,7 +6,7 @@
  * It is no process's number that tells, because that names another process, or none, in each container: two of them that
  * share a folder would take each other's away. A socket of the file system is the same one in all of them.
  */
-import { mkdtemp, readdir, rename, rm, stat } from "node:fs/promises"
+import { lstat, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises"
 import { connect, createServer, type Server } from "node:net"
 import { basename, join } from "node:path"
 
@@ -42,16 +42,21 @@ const isOwned = (folder: string): Promise<boolean> =>
 
 const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
 
-/** Removes what hosts that were killed have left below `parent`. `now`: the time there, in milliseconds. */
-const sweep = async (parent: string, now: number): Promise<void> => {
+/**
+ * Removes what hosts that were killed have left below `parent`: folders of the users `users` alone. Root could remove
+ * anybody's, and whoever owns a folder can put links into it while it is removed. `now`: the time there, in milliseconds.
+ */
+const sweep = async (parent: string, users: ReadonlySet<number>, now: number): Promise<void> => {
   const removeLeft = async (name: string): Promise<void> => {
     const found = pattern.exec(name)
     if (found === null) return
     const folder = join(parent, name)
-    const isStarting = found[1] !== undefined && now - (await stat(folder)).mtimeMs < startLimit
+    const about = await lstat(folder)
+    if (!about.isDirectory() || !users.has(about.uid)) return
+    const isStarting = found[1] !== undefined && now - about.mtimeMs < startLimit
     if (!isStarting && !(await isOwned(folder))) await remove(folder)
   }
-  // Another user's is not ours to remove, and another host may be faster.
+  // Another host may be faster.
   await Promise.all((await readdir(parent)).map((name) => removeLeft(name).catch(() => undefined)))
 }
 
@@ -66,8 +71,11 @@ const listen = (path: string): Promise<Server> =>
 
 const closed = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()))
 
-/** Makes a folder below `parent` that this process owns, once those of the dead are gone. */
-export const make = async (parent: string): Promise<OwnedFolder> => {
+/**
+ * Makes a folder below `parent` that this process owns, once those of the dead are gone. `user`: another one whom such
+ * folders are given to, by number.
+ */
+export const make = async (parent: string, user?: number): Promise<OwnedFolder> => {
   const made = await mkdtemp(join(parent, unfinished))
   try {
     const server = await listen(join(made, socketName))
@@ -78,7 +86,8 @@ export const make = async (parent: string): Promise<OwnedFolder> => {
       await closed(server)
     }
     try {
-      await sweep(parent, (await stat(made)).mtimeMs)
+      const { mtimeMs, uid } = await stat(made)
+      await sweep(parent, new Set(user === undefined ? [uid] : [uid, user]), mtimeMs)
       await rename(made, path)
     } catch (error) {
       await closed(server)

@@ -45,7 +45,7 @@ export const make = (
 ): Effect.Effect<string, PrivateFolderFailure, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise({
-      try: () => OwnedFolder.make(parent),
+      try: () => OwnedFolder.make(parent, user?.uid),
       catch: failed
     }),
     (owned) => Effect.promise(owned.close)
