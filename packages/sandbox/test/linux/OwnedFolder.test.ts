@@ -91,17 +91,12 @@ describe.skipIf(process.platform === "win32")("private folders of one host", () 
         const theirs = join(parent, "castellan-fork-servers-aaaaaa")
         const given = join(parent, "castellan-fork-servers-bbbbbb")
         const link = join(parent, "castellan-fork-servers-cccccc")
-        yield* Effect.promise(async () => {
-          for (const [path, user] of [
-            [theirs, 12_345],
-            [given, 65_534]
-          ] as const) {
-            await mkdir(path)
-            await writeFile(join(path, "kept"), "")
-            await chown(path, user, user)
-          }
-          await symlink(theirs, link)
-        })
+        const give = async (path: string, user: number) => {
+          await mkdir(path)
+          await writeFile(join(path, "kept"), "")
+          await chown(path, user, user)
+        }
+        yield* Effect.promise(() => Promise.all([give(theirs, 12_345), give(given, 65_534), symlink(theirs, link)]))
         const own = yield* Effect.promise(() => OwnedFolder.make(parent, 65_534))
         assert.deepStrictEqual(
           yield* namesIn(parent),
