@@ -45,7 +45,14 @@ interface Read {
   readonly rowCount: number
   readonly columns: ReadonlyArray<ReadonlyArray<unknown>>
   readonly types: ReadonlyArray<number>
+  /** The rows of each batch. */
+  readonly batches: ReadonlyArray<number>
+  /** The bytes of the first column's values in the first batch. */
+  readonly bytes: Uint8Array
 }
+
+const bytesOf = (values: ArrayBufferView | ReadonlyArray<unknown> | undefined): Uint8Array =>
+  ArrayBuffer.isView(values) ? new Uint8Array(values.buffer, values.byteOffset, values.byteLength) : new Uint8Array(0)
 
 /** A result through the stream, and cell by cell; undefined where it was refused for its size. */
 const both = (statement: string, maxBytes = 2 ** 30) =>
@@ -73,7 +80,9 @@ const both = (statement: string, maxBytes = 2 ** 30) =>
       stream: {
         rowCount,
         columns: table.schema.fields.map((_, index) => [...table.getChildAt(index)]),
-        types: table.schema.fields.map(({ type }) => type.typeId)
+        types: table.schema.fields.map(({ type }) => type.typeId),
+        batches: table.getChildAt(0).data.map(({ length }) => length),
+        bytes: bytesOf(table.getChildAt(0).data[0]?.values)
       },
       cells
     }
@@ -163,12 +172,16 @@ describe("integers are as wide as the widest of them", () => {
     ["HUGEINT", -most.long - 1n, code.integer],
     ["HUGEINT", most.long + 1n, code.decimal],
     ["HUGEINT", -most.long - 2n, code.decimal],
+    ["HUGEINT", 2n ** 64n + 5n, code.decimal],
+    ["HUGEINT", 2n ** 96n + 5n, code.decimal],
+    ["HUGEINT", -(2n ** 96n) + 5n, code.decimal],
     ["HUGEINT", most.decimal, code.decimal],
     ["HUGEINT", -most.decimal, code.decimal],
     ["HUGEINT", most.decimal + 1n, code.text],
     ["HUGEINT", -most.huge, code.text],
     ["UHUGEINT", most.long, code.integer],
     ["UHUGEINT", most.long + 1n, code.decimal],
+    ["UHUGEINT", 2n ** 96n + 5n, code.decimal],
     ["UHUGEINT", most.unsigned, code.text],
     ["BIGNUM", -most.long - 1n, code.integer],
     ["BIGNUM", most.decimal, code.decimal],
@@ -197,7 +210,24 @@ describe("batches", () => {
          FROM range(200000) t(i) WHERE i % 11 <> 4`
       )
       assert.strictEqual(read?.stream.rowCount, 181_818)
+      assert.isAtMost(Math.max(...(read?.stream.batches ?? [])), 65_536)
       assert.deepStrictEqual(read?.stream.columns, read?.cells)
+    })
+  )
+
+  it.effect("show nothing of what the engine had where a null is", () =>
+    Effect.gen(function* () {
+      for (const type of ["BIGINT", "DATE", "DECIMAL(9, 2)", "BOOLEAN", "HUGEINT", "VARCHAR"]) {
+        // What was a value before it became a null.
+        const read = yield* both(
+          `SELECT nullif(c, c) FROM (SELECT ${type === "DATE" ? "'2024-01-01'::DATE + i::INTEGER" : `(i % 2)::${type}`} AS c
+           FROM range(1, 3000) t(i))`
+        )
+        assert.isTrue(
+          read?.stream.bytes.every((byte) => byte === 0),
+          type
+        )
+      }
     })
   )
 

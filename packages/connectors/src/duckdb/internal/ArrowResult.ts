@@ -127,7 +127,7 @@ export const make = (names: ReadonlyArray<string>, types: ReadonlyArray<Duck.Duc
   }
 
   const finish = (): Collected => {
-    if (batch.rows > 0 || rowCount === 0) seal()
+    seal()
     const distinct = ColumnNames.distinct(names)
     const table = Arrow.tableFromColumns(columns.map((column, index) => [distinct[index] ?? "", column.finish()]))
     const parts: Array<Uint8Array> = []
