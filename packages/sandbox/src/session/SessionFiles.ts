@@ -98,9 +98,15 @@ export const make: (link: SessionLink) => Effect.Effect<SessionFiles> = Effect.f
     mountLibrary,
     diff: Effect.fnUntraced(function* (base) {
       const maximumEntries = limits.libraryEntries
-      const { entries } = yield* link.ask({ op: "tree", path: library, maximumEntries }, undefined, {
-        entries: maximumEntries
-      })
+      // Where the whole folder is gone, or is no folder any more, all that it held was deleted.
+      const { entries } = yield* link
+        .ask({ op: "tree", path: library, maximumEntries }, undefined, { entries: maximumEntries })
+        .pipe(
+          Effect.catchIf(
+            (error) => error.reason === "not_found",
+            () => Effect.succeed({ entries: [] })
+          )
+        )
       const read = (path: string, bytes: number) =>
         get(`${library}/${path}`, bytes).pipe(
           Effect.catchIf(
