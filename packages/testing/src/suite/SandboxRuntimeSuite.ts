@@ -146,15 +146,24 @@ export const suite = <E>(name: string, layer: Layer.Layer<SandboxRuntime, E>): v
           const background = [
             "sleep 1000 & echo $!",
             "nohup sleep 1000 >/dev/null 2>&1 & echo $!",
-            "setsid sleep 1000 >/dev/null 2>&1 & echo $!",
-            "(setsid sh -c 'echo $$; exec sleep 1000' &)\nsleep 0.2",
             // As many as a session may have, over and over: none of them takes up the place of another.
             "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 1000 & echo $!; done"
           ]
-          for (const command of [...background, ...Array.from({ length: 4 }, () => background.at(-1) ?? "")]) {
-            const ran = yield* all(session, command, shell)
+          // In a session of its own, the second one without its parent: not every root has a command for that.
+          const hiding = [
+            "import os, time\nheard, telling = os.pipe()\nif os.fork() == 0:\n    os.setsid()\n    os.write(telling, str(os.getpid()).encode())\n    time.sleep(1000)\nprint(os.read(heard, 20).decode())",
+            "import os, time\nheard, telling = os.pipe()\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.write(telling, str(os.getpid()).encode())\n        time.sleep(1000)\n    os._exit(0)\nprint(os.read(heard, 20).decode())"
+          ]
+          const python = { language: "python", within: "process" } as const
+          for (const [command, how] of [
+            ...background.map((one) => [one, shell] as const),
+            ...hiding.map((one) => [one, python] as const),
+            ...Array.from({ length: 4 }, () => [background.at(-1) ?? "", shell] as const)
+          ]) {
+            const ran = yield* all(session, command, how)
             assert.deepInclude(finished(ran), { outcome: "completed", exitCode: 0 }, textOf(ran, "Stderr"))
             const left = textOf(ran).trim().split("\n")
+            for (const pid of left) assert.match(pid, /^\d+$/, command)
             const alive = yield* all(session, `for pid in ${left.join(" ")}; do kill -0 $pid && echo $pid; done`, shell)
             assert.strictEqual(textOf(alive), "", command)
           }
