@@ -132,6 +132,21 @@ it.layer(DuckDbSqlExecutor.layer(), { timeout: "120 seconds", excludeTestService
       })
     )
 
+    it.effect("as many cells as a result may have are a result, however small they are", () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const session = yield* (yield* SqlExecutor).open
+          const bytes = yield* session.query("SELECT i % 3 = 0 AS third FROM range(40000000) t(i)", [])
+          const column = Arrow.tableFromIPC(new Uint8Array(bytes)).getChild("third")
+          assert.strictEqual(column.length, 40_000_000)
+          assert.deepStrictEqual(
+            [0, 1, 20_000_000, 39_999_999].map((row) => column.at(row)),
+            [true, false, false, true]
+          )
+        })
+      )
+    )
+
     it.effect("tells columns apart that the engine would not", () =>
       Effect.gen(function* () {
         const one = Arrow.columnFromArray([1], Arrow.int32())

@@ -73,6 +73,28 @@ describe.skipIf(python === undefined)("castellan.sql", () => {
       })
     )
 
+    it.effect("a result of many rows is one dataframe", () =>
+      Effect.gen(function* () {
+        const { last, text } = yield* run(
+          [
+            "import castellan",
+            "many = castellan.sql('''",
+            "    select i, 'number ' || i as words, i % 2 = 0 as even, (i / 4)::decimal(12, 2) as price,",
+            "           sum(i) over (order by i) as total, case when i % 3 = 0 then i::double end as third",
+            "    from range(150000) t(i) order by i''')",
+            'print(len(many["i"]), [int(n) for n in (many["i"][0], many["i"][149_999])])',
+            'print(all(int(n) == at for at, n in enumerate(many["i"])))',
+            'print(all(text == f"number {at}" for at, text in enumerate(many["words"])))',
+            'print(all(bool(even) == (at % 2 == 0) for at, even in enumerate(many["even"])))',
+            'print(float(many["price"][149_999]), int(many["total"][149_999]))',
+            'print(sum(1 for n in many["third"] if n is not None and n == n), float(many["third"][149_997]))'
+          ].join("\n")
+        )
+        assert.strictEqual(text, "150000 [0, 149999]\nTrue\nTrue\nTrue\n37499.75 11249925000\n50000 149997.0\n")
+        assert.deepInclude(last, { outcome: "completed" })
+      })
+    )
+
     it.effect("tells the program what is wrong with a statement, and goes on", () =>
       Effect.gen(function* () {
         const { text } = yield* run(
