@@ -27,8 +27,11 @@ export const ExecutionStatus = Schema.TaggedUnion({
   Running: {},
   Completed: { endedAt: Schema.DateTimeUtc },
   Failed: { endedAt: Schema.DateTimeUtc, error: Schema.String },
-  /** Stopped before it ended: by an interrupt, its caller's leaving, or the end of its session. */
-  Interrupted: { endedAt: Schema.DateTimeUtc }
+  /**
+   * Stopped before it ended: by an interrupt, its caller's leaving, or the end of its session. `stateLost` where the
+   * session's variables went with it.
+   */
+  Interrupted: { endedAt: Schema.DateTimeUtc, stateLost: Schema.optionalKey(Schema.Boolean) }
 })
 export type ExecutionStatus = typeof ExecutionStatus.Type
 
@@ -51,13 +54,20 @@ export class Execution extends Schema.Class<Execution>("@castellan/core/sandcast
 export const duration = (execution: Execution): Duration.Duration | undefined =>
   execution.status._tag === "Running" ? undefined : DateTime.distance(execution.createdAt, execution.status.endedAt)
 
+/** What is said of a session whose interpreter was started anew beneath an execution. */
+export const stateIsLost = "; the session was restarted, and its variables are gone"
+
+/** What is said of an execution that was stopped before it ended. */
+export const interruption = (stateLost: boolean | undefined): string =>
+  stateLost === true ? `interrupted${stateIsLost}` : "interrupted"
+
 /** What an execution that did not complete has to say for itself. */
 export const error = (execution: Execution): string | undefined => {
   switch (execution.status._tag) {
     case "Failed":
       return execution.status.error
     case "Interrupted":
-      return "interrupted"
+      return interruption(execution.status.stateLost)
     default:
       return undefined
   }

@@ -2,6 +2,7 @@
  * What an execution put out, gathered from its events.
  */
 import { utf8Length, utf8Prefix } from "../text/Utf8.ts"
+import { stateIsLost } from "./Execution.ts"
 import type { Dataframe, ExecEvent, RichBody } from "./SandboxRuntime.ts"
 import { ExecutionEvent } from "./ExecutionState.ts"
 import { previewOf, truncated } from "./OutputPreview.ts"
@@ -141,14 +142,14 @@ export const dataframesOf = (output: ExecutionOutput): ReadonlyArray<Dataframe> 
 /** How an execution ended, as its record has it. One whose sandbox broke off has failed. */
 export const endingOf = (output: ExecutionOutput): ExecutionEvent => {
   const { Complete, Fail, Interrupt } = ExecutionEvent.cases
-  const lost = output.stateLost ? "; the session was restarted, and its variables are gone" : ""
+  const lost = output.stateLost ? stateIsLost : ""
   switch (output.finished?.outcome) {
     case "completed":
       return Complete.make({})
     case "failed":
       return Fail.make({ error: `${output.error ?? `exit code ${output.finished.exitCode}`}${lost}` })
     case "interrupted":
-      return Interrupt.make({})
+      return Interrupt.make({ stateLost: output.stateLost })
     case "timed_out":
       return Fail.make({ error: `the execution ran past its time limit${lost}` })
     case undefined:

@@ -11,7 +11,7 @@ import { previewOf } from "./OutputPreview.ts"
 export const ExecutionEvent = Schema.TaggedUnion({
   Complete: {},
   Fail: { error: Schema.String },
-  Interrupt: {}
+  Interrupt: { stateLost: Schema.optionalKey(Schema.Boolean) }
 })
 export type ExecutionEvent = typeof ExecutionEvent.Type
 
@@ -39,7 +39,7 @@ export const next = (
     ExecutionEvent.match(event, {
       Complete: (): ExecutionStatus => Completed.make({ endedAt: at }),
       Fail: ({ error }) => Failed.make({ endedAt: at, error }),
-      Interrupt: () => Interrupted.make({ endedAt: at })
+      Interrupt: ({ stateLost }) => Interrupted.make(stateLost === true ? { endedAt: at, stateLost } : { endedAt: at })
     })
   )
 }

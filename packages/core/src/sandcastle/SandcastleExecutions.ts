@@ -18,7 +18,14 @@ import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
 import { UseCase } from "../audit/UseCase.ts"
 import { InvalidRequest } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
-import { Execution, ExecutionId, type ExecutionKind, type ExecutionSource, ExecutionStatus } from "./Execution.ts"
+import {
+  Execution,
+  ExecutionId,
+  type ExecutionKind,
+  type ExecutionSource,
+  ExecutionStatus,
+  interruption
+} from "./Execution.ts"
 import * as ExecutionOutput from "./ExecutionOutput.ts"
 import { end, ExecutionEvent } from "./ExecutionState.ts"
 import { ExecutionStore } from "./ExecutionStore.ts"
@@ -217,7 +224,7 @@ export const make = Effect.gen(function* () {
           const failed =
             Exit.isFailure(exit) && !stopped ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
           const event = stopped
-            ? ExecutionEvent.cases.Interrupt.make({})
+            ? ExecutionEvent.cases.Interrupt.make({ stateLost: all.stateLost })
             : failed === undefined
               ? ExecutionOutput.endingOf(all)
               : ExecutionEvent.cases.Fail.make({ error: failed.message })
@@ -235,7 +242,7 @@ export const make = Effect.gen(function* () {
       case "Fail":
         return { error: event.error }
       case "Interrupt":
-        return { error: "interrupted" }
+        return { error: interruption(event.stateLost) }
     }
   }
 

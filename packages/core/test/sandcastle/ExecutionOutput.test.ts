@@ -4,7 +4,7 @@ import { ExecEvent } from "@castellan/core/sandcastle/SandboxRuntime"
 import * as ProcessorTime from "@castellan/testing/fixture/ProcessorTime"
 import { assert, describe, it } from "@effect/vitest"
 
-const { Error: Raised, Rich, Stderr, Stdout } = ExecEvent.cases
+const { Error: Raised, Finished, KernelRestarted, Rich, Stderr, Stdout } = ExecEvent.cases
 
 const gather = (events: ReadonlyArray<ExecEvent>, maxBytes = 1024 * 1024) =>
   events.reduce((output, event) => ExecutionOutput.add(output, event, maxBytes), ExecutionOutput.nothing)
@@ -54,5 +54,21 @@ describe("ExecutionOutput.add", () => {
       gather([Raised.make({ name: "E", message: "m".repeat(1_000_000), traceback: [] })]).error?.length ?? 0,
       20_000
     )
+  })
+})
+
+describe("ExecutionOutput.endingOf", () => {
+  it("says of an execution that was stopped whether the session's variables went with it", () => {
+    const finished = Finished.make({
+      outcome: "interrupted",
+      exitCode: 137,
+      droppedBytes: 0,
+      files: [],
+      dataframes: []
+    })
+    const ending = (...events: ReadonlyArray<ExecEvent>) => ExecutionOutput.endingOf(gather([...events, finished]))
+    assert.deepInclude(ending(), { _tag: "Interrupt", stateLost: false })
+    assert.deepInclude(ending(KernelRestarted.make({ stateLost: false })), { _tag: "Interrupt", stateLost: false })
+    assert.deepInclude(ending(KernelRestarted.make({ stateLost: true })), { _tag: "Interrupt", stateLost: true })
   })
 })

@@ -88,7 +88,12 @@ layer(layerCrypto)("executions", (it) => {
       const pairs = [
         [Complete.make({}), Completed.make({ endedAt: at(9) }), undefined],
         [Fail.make({ error: "broken" }), Failed.make({ endedAt: at(9), error: "broken" }), "broken"],
-        [Interrupt.make({}), Interrupted.make({ endedAt: at(9) }), "interrupted"]
+        [Interrupt.make({}), Interrupted.make({ endedAt: at(9) }), "interrupted"],
+        [
+          Interrupt.make({ stateLost: true }),
+          Interrupted.make({ endedAt: at(9), stateLost: true }),
+          "interrupted; the session was restarted, and its variables are gone"
+        ]
       ] as const
       assert.isUndefined(duration(running))
       for (const [event, status, said] of pairs) {
