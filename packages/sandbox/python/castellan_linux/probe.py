@@ -54,6 +54,7 @@ def _attempts(parameters: dict[str, Any]) -> list[dict[str, str]]:
         ("sockets", probe_network.families),
         ("sockets", probe_network.buffers),
         ("network", lambda: probe_network.network(parameters["port"])),
+        ("sockets", probe_network.connections),
         ("supervisor", probe_surroundings.supervisor),
         ("memory", lambda: probe_limits.address_space(parameters["address_space"])),
         ("file_size", lambda: probe_limits.file_size(parameters["file_size"])),
