@@ -13,6 +13,7 @@ import { PlaybookLimits } from "@castellan/core/playbook/PlaybookLimits"
 import { RunLimits } from "@castellan/core/run/RunLimits"
 import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
 import { IdentityTokens } from "@castellan/core/session/IdentityTokens"
+import { SessionLimits } from "@castellan/core/session/SessionLimits"
 import { ModelPrices } from "@castellan/core/usage/ModelPrices"
 import * as Context from "effect/Context"
 import { WebCrypto } from "effect/crypto/WebCrypto"
@@ -32,6 +33,7 @@ const references = new Set(
     Readiness,
     RunLimits,
     SandcastleLimits,
+    SessionLimits,
     WebCrypto
   ].map(({ key }) => key)
 )
