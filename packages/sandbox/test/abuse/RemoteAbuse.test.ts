@@ -55,8 +55,8 @@ const failing = (what: string, route: Route, fault: Fault, reason: ProviderFailu
 
 const microvm = "the walls of the microVM are E2B's, and the local server that speaks its protocol has none"
 const withoutWalls = [
-  6, 7, 9, 10, 11, 12, 13, 14, 17, 18, 19, 20, 21, 22, 23, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 39, 40, 41, 42,
-  43, 46, 48, 50
+  6, 7, 9, 10, 11, 12, 13, 14, 17, 18, 19, 20, 21, 22, 23, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 39, 40, 41,
+  42, 43, 46, 48, 50
 ]
 
 describe.skipIf(python === undefined)("remote", () => {

@@ -571,7 +571,10 @@ describe.skipIf(python === undefined)("abuse 51: a provider that fails", () => {
           Effect.provide(adapter(patient))
         )
         assert.strictEqual(ended, 1)
-        assert.deepStrictEqual(server.sandboxes(), ids.filter((_, index) => index !== 1))
+        assert.deepStrictEqual(
+          server.sandboxes(),
+          ids.filter((_, index) => index !== 1)
+        )
         assert.sameDeepMembers(
           asked,
           [kept, dropped].map(({ id, organizationId }) => ({ id, organizationId }))
