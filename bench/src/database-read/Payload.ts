@@ -5,7 +5,7 @@
 export const roleCount = 1_000
 
 /** Keys that are used: one for each connection. */
-export const usedKeyCount = 50
+export const usedKeyCount = 100
 
 /** The order that a server answers with the bearer values of the keys that are used, a line for each. */
 export const bearersCommand = "bearers"
