@@ -147,8 +147,8 @@ const overPeer = (levels: ReadonlyArray<Level>, level: Level, pick: (one: Slice)
 
 const tableOf = (levels: ReadonlyArray<Level>): Table => ({
   columns: [
-    "connections",
     "server",
+    "connections",
     "requests/s",
     "min–max",
     "IQR",
@@ -166,8 +166,8 @@ const tableOf = (levels: ReadonlyArray<Level>): Table => ({
       level.server === peer ? "1" : ratioWithRange(overPeer(levels, level, pick))
     const ofDatabase = level.slices.flatMap((one) => one.databasePerRequest ?? [])
     return [
-      count(level.connections),
       level.server,
+      count(level.connections),
       count(perSecond.median),
       range(perSecond),
       iqr(perSecond),
