@@ -174,6 +174,19 @@ it.layer(OfflineAnalyst.layer)("any question", (it) => {
     { arbitrary: { runs: 200 } }
   )
 
+  it.effect("over rows whose source has no label, or a blank one, with or without a name", () =>
+    Effect.gen(function* () {
+      for (const name of ["0", "things", " ", "_"])
+        for (const label of ["", " ", "\n"]) {
+          const source = { name, connector: "shop", label, synonyms: [], fields: [], views: [] }
+          for (const asked of ["list", `list ${name}`, `how many ${name}`, "list the rows without a name"]) {
+            const outcome = yield* ask([source], [asked], 0)
+            assert.isAbove(outcome.text.length, 0)
+          }
+        }
+    })
+  )
+
   it.effect("of 100 kB is declined at once", () =>
     Effect.gen(function* () {
       yield* LanguageModels

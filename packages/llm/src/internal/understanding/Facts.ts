@@ -14,6 +14,7 @@ export type MeasureKind = AggregateFunction | "count" | "share" | "unknown"
 
 /** A field with what its declaration tells. */
 export interface FieldFacts {
+  /** The field as it is declared, but for a blank label, which is never kept: an answer says it. */
   readonly field: OntologyField
   /** Names of the joins on the way, folded; empty for the source's own fields. */
   readonly path: ReadonlyArray<string>
@@ -33,6 +34,7 @@ export interface FieldFacts {
 
 /** A source with what its declaration tells. */
 export interface SourceFacts {
+  /** The source as it is declared, but for a blank label. */
   readonly source: OntologySource
   readonly fields: ReadonlyArray<FieldFacts>
   /** Phrases that name the rows: `flights`. */
@@ -195,7 +197,12 @@ const natureOf = (words: ReadonlyArray<string>, unit: string | undefined): Field
     : "unknown"
 }
 
-const fieldFacts = (field: OntologyField): FieldFacts => {
+/** A label that can be read, where a model declares a blank one: the name, and where that is blank too, the last word. */
+const readable = (label: string, name: string, last: string): string =>
+  label.trim() !== "" ? label : name.replaceAll("_", " ").trim() === "" ? last : name.replaceAll("_", " ")
+
+const fieldFacts = (declared: OntologyField): FieldFacts => {
+  const field = { ...declared, label: readable(declared.label, declared.name, "field without a name") }
   const segments = field.name.split(".")
   const own = segments.at(-1) ?? field.name
   const path = segments.slice(0, -1).flatMap(wordsOf)
@@ -283,7 +290,8 @@ const namesOf = (source: OntologySource, fields: ReadonlyArray<FieldFacts>): Rea
 const isStretch = (word: string): boolean => operatorsAt([word], 0).some(({ operator }) => operator._tag === "Grain")
 
 /** Everything that the declaration of a source tells. */
-export const sourceFacts = (source: OntologySource): SourceFacts => {
+export const sourceFacts = (given: OntologySource): SourceFacts => {
+  const source = { ...given, label: readable(given.label, given.name, "Rows without a name") }
   const fields = source.fields.map(fieldFacts)
   const declared = [wordsOf(source.name), wordsOf(source.label), ...source.synonyms.map(wordsOf)]
   const entities = distinct(
@@ -301,8 +309,7 @@ export const sourceFacts = (source: OntologySource): SourceFacts => {
 }
 
 /** What a field is called in an answer. */
-export const nameOf = (facts: FieldFacts): string =>
-  facts.field.label.trim() === "" ? facts.field.name.replaceAll("_", " ") : facts.field.label
+export const nameOf = (facts: FieldFacts): string => facts.field.label
 
 /** Whether a field tells where something comes from, or where it goes. */
 export const playsRole = (facts: FieldFacts, role: "origin" | "destination"): boolean => {
