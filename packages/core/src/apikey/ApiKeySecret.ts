@@ -18,8 +18,10 @@ const checksumLength = 4
 /** Characters of a value. Its 36 bytes fill them without padding, so that each value has one way to be written. */
 const length = 48
 
-/** What a character of the standard alphabet stands for: six bits; `none` for any other character of a byte. */
+/** No six bits. */
 const none = 0xff
+
+/** What a character of the standard alphabet stands for: six bits; `none` for any other character of a byte. */
 const sextets = new Uint8Array(256).fill(none)
 for (const [sextet, character] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].entries()) {
   sextets[character.charCodeAt(0)] = sextet

@@ -3,9 +3,9 @@
  *
  * A session is what its maker is at that moment, for a quarter of an hour. One that was minted by a key is bounded by
  * that key: it has no role that the key lacked then, is as restricted, speaks for the same end user, ends with the key,
- * and what renews it asks the key again. One that was minted by a member's own token has what the
- * member holds then, as far as the token names it, and is
- * renewed until it is as old as sessions may be: nobody asks the member's identity provider meanwhile.
+ * and what renews it asks the key again. One that was minted by a member's own token has what the member holds then, as
+ * far as the token names it, and is renewed until it is as old as sessions may be: nobody asks the member's identity
+ * provider meanwhile.
  *
  * Source: decisions.md §3 (`POST /v2/sessions`); policy-cases K40; laws L2 and L5.
  */
