@@ -84,7 +84,10 @@ export class ChatStore extends Context.Service<
      * then on, writes of earlier epochs are refused.
      */
     readonly take: (run: LoggedRun, claim: RunLease.RunClaim) => Effect.Effect<Option.Option<RunLease.TakenRun>>
-    /** Has runs that are carried for longer. Those that are missing in the answer were lost to another runner. */
+    /**
+     * Has runs that are carried for longer. Those that are missing in the answer were lost to another runner. What a run
+     * was told to have used never falls, in whichever order heartbeats arrive.
+     */
     readonly renew: (
       carried: ReadonlyArray<RunLease.Heartbeat>,
       until: DateTime.Utc
@@ -266,12 +269,12 @@ export const layerMemory: Layer.Layer<ChatStore> = Layer.effect(
         Effect.map(
           Effect.forEach(carried, (beat) =>
             change(beat, [], (kept, lease): readonly [ReadonlyArray<RunLease.RenewedRun>, KeptRun] | undefined =>
-              lease.epoch === beat.epoch
-                ? [
-                    [{ id: beat.id, isCancelled: lease.isCancelled }],
-                    { run: kept.run, lease: { ...lease, until, usage: beat.usage } }
-                  ]
-                : undefined
+              Option.getOrUndefined(
+                Option.map(RunLease.renew(lease, beat, until), (next) => [
+                  [{ id: beat.id, isCancelled: next.isCancelled }],
+                  { run: kept.run, lease: next }
+                ])
+              )
             )
           ),
           (renewed) => renewed.flat()

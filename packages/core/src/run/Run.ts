@@ -35,6 +35,13 @@ export const addUsage = (a: RunUsage, b: RunUsage): RunUsage => ({
   toolCalls: a.toolCalls + b.toolCalls
 })
 
+/** The greater of each: of two sums of one run, told in whichever order, what it had used up by the later of them. */
+export const greaterUsage = (a: RunUsage, b: RunUsage): RunUsage => ({
+  inputTokens: Math.max(a.inputTokens, b.inputTokens),
+  outputTokens: Math.max(a.outputTokens, b.outputTokens),
+  toolCalls: Math.max(a.toolCalls, b.toolCalls)
+})
+
 /** Why a run failed: it went past its time limit, or could not go on. */
 export const RunFailure = Schema.Literals(["timeout", "execution_failed"])
 export type RunFailure = typeof RunFailure.Type

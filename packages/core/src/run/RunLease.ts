@@ -13,7 +13,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Uuid } from "../identifier/Uuid.ts"
-import type { Run, RunUsage } from "./Run.ts"
+import { greaterUsage, type Run, type RunUsage } from "./Run.ts"
 
 /** A runner's id. Each has a new one: a process that is started again is another runner. */
 export const RunnerId = Uuid.pipe(Schema.brand("RunnerId"))
@@ -40,7 +40,10 @@ export interface TakenRun {
 
 /** What a runner that is still there says of a run that it carries. */
 export interface Heartbeat extends HeldRun {
-  /** What the run has used up so far: should nothing more be heard of it, this is counted. */
+  /**
+   * What the run has used up so far: should nothing more be heard of it, this is counted. A sum never falls, so one that
+   * another heartbeat has overtaken takes nothing back.
+   */
   readonly usage: RunUsage
 }
 
@@ -60,7 +63,7 @@ export interface RunLease {
   /** From this moment on, anybody may take it up. */
   readonly until: DateTime.Utc
   readonly isCancelled: boolean
-  /** What it had used up when its runner was last heard of. */
+  /** What its runner has told that it used up. */
   readonly usage: RunUsage
 }
 
@@ -86,4 +89,10 @@ export const isOver = (lease: RunLease, now: DateTime.Utc): boolean => DateTime.
 export const take = (lease: RunLease, { now, runnerId, until }: RunClaim): Option.Option<RunLease> =>
   lease.runnerId === undefined || isOver(lease, now)
     ? Option.some({ ...lease, runnerId, epoch: lease.epoch + 1, until })
+    : Option.none()
+
+/** The lease of a run whose runner is heard of; none where another runner has taken it up. */
+export const renew = (lease: RunLease, beat: Heartbeat, until: DateTime.Utc): Option.Option<RunLease> =>
+  lease.epoch === beat.epoch
+    ? Option.some({ ...lease, until, usage: greaterUsage(lease.usage, beat.usage) })
     : Option.none()

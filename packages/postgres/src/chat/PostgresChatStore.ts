@@ -245,8 +245,10 @@ export const layer: Layer.Layer<ChatStore, never, RunNotifications.RunNotificati
       renew: (carried, until) =>
         Query.rows(sql<RenewedRun>`
           UPDATE castellan.run_leases AS lease
-          SET until = ${DateTime.toDateUtc(until)}, input_tokens = carried.input_tokens,
-            output_tokens = carried.output_tokens, tool_calls = carried.tool_calls
+          SET until = ${DateTime.toDateUtc(until)},
+            input_tokens = greatest(lease.input_tokens, carried.input_tokens),
+            output_tokens = greatest(lease.output_tokens, carried.output_tokens),
+            tool_calls = greatest(lease.tool_calls, carried.tool_calls)
           FROM unnest(
             ${uuidArray(carried.map(({ organizationId }) => organizationId))}::uuid[],
             ${uuidArray(carried.map(({ id }) => id))}::uuid[],

@@ -3,7 +3,7 @@
  */
 import type { Principal } from "@castellan/core/access/Principal"
 import { ChatStore } from "@castellan/core/chat/ChatStore"
-import { Run, RunStatus } from "@castellan/core/run/Run"
+import { noUsage, Run, RunStatus } from "@castellan/core/run/Run"
 import { type RunClaim, RunnerId, startedBy } from "@castellan/core/run/RunLease"
 import * as Uuid from "@castellan/core/identifier/Uuid"
 import { assert, type Vitest } from "@effect/vitest"
@@ -121,6 +121,24 @@ export const leasesRuns = (it: Vitest.MethodsNonLive<ChatStoreNeeds>): void => {
       assert.isTrue(yield* store.endRun(ended, noon))
       const last = yield* store.take(other.run, claimAt(yield* newRunner, 120))
       assertSame(Option.getOrThrow(last).run, new Run({ ...ended, epoch: 2 }))
+    })
+  )
+
+  it.effect("a heartbeat that another has overtaken takes nothing back of what was told that a run used", () =>
+    Effect.gen(function* () {
+      const store = yield* ChatStore
+      const { run } = yield* carried(yield* newReader)
+      const later = { ...used, inputTokens: used.inputTokens + 50, toolCalls: used.toolCalls + 1 }
+      const beat = (usage: Run["usage"]) => store.renew([{ ...run, usage }], DateTime.add(noon, { minutes: 1 }))
+      // The overtaken one counts as a sign of life all the same.
+      const renewed = [{ id: run.id, isCancelled: false }]
+      for (const usage of [used, later, used, noUsage]) assertSame(yield* beat(usage), renewed)
+      const next = Option.getOrThrow(yield* store.take(run, claimAt(yield* newRunner, 60)))
+      assertSame(next.run.usage, later)
+      // Nor does the next runner begin again from nothing.
+      assertSame(yield* store.renew([{ ...next.run, usage: noUsage }], DateTime.add(noon, { minutes: 2 })), renewed)
+      const last = Option.getOrThrow(yield* store.take(run, claimAt(yield* newRunner, 120)))
+      assertSame(last.run.usage, later)
     })
   )
 
