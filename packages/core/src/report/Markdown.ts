@@ -62,9 +62,12 @@ const begins = (line: string): boolean =>
   numeral.test(line) ||
   picture.test(line.trim())
 
+/** A line ends as CommonMark says: a carriage return alone ends one as well. */
+const lineEnd = /\r\n|\r|\n/
+
 /** Reads Markdown into its blocks. Whatever it does not know is a paragraph: nothing is lost. */
 export const parse = (markdown: string): ReadonlyArray<MarkdownBlock> => {
-  const lines = markdown.replaceAll("\r\n", "\n").split("\n")
+  const lines = markdown.split(lineEnd)
   const blocks: Array<MarkdownBlock> = []
   let index = 0
 

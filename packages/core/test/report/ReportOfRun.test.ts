@@ -196,12 +196,16 @@ describe("Markdown", () => {
     const kept = Markdown.parse(source)
       .map((block) => block.source)
       .join("\n")
-    const words = (text: string) =>
-      text
-        .replaceAll("\r\n", "\n")
-        .split("\n")
-        .filter((line) => line.trim() !== "")
+    const words = (text: string) => text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "")
     assert.deepStrictEqual(words(kept), words(source))
+  })
+
+  it.each(["\n", "\r\n", "\r"])("ends a line at %j", (end) => {
+    const read = Markdown.parse(`# One${end}- two${end}- three${end}`)
+    assert.deepStrictEqual(
+      read.map((block) => block.source),
+      ["# One", "- two\n- three"]
+    )
   })
 
   it("takes no longer than its input is long", () => {
