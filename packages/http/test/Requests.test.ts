@@ -54,7 +54,7 @@ const badBodies: ReadonlyArray<readonly [what: string, body: string, names: RegE
   ["a string", '"question"', /^body: /],
   ["two values", "{} {}", /^body: /],
   ["a deep array", deepArray, /^body: /],
-  ["a deep object", deepObject, /^question: /],
+  ["a deep object", deepObject, /^a: must not be nested/],
   ["an empty object", "{}", /^question: is missing/],
   ["a null question", '{"question":null}', /^question: /],
   ["a numeric question", '{"question":1}', /^question: .*got 1$/],

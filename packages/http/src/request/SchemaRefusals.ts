@@ -5,12 +5,21 @@
  */
 import { refusal, SchemaErrors } from "@castellan/api/error/SchemaErrors"
 import * as Effect from "effect/Effect"
-import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
-import type * as Layer from "effect/Layer"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import { HttpApiSchemaError } from "effect/http-api/HttpApiError"
+import * as Layer from "effect/Layer"
+import * as JsonDepth from "./JsonDepth.ts"
+
+/** What an operation is carried out by, with its refusals in the terms of the middleware that they are answered by. */
+export const answering =
+  <Refusal>(inTerms: (error: HttpApiSchemaError) => Refusal | undefined) =>
+  <A, E, R>(operation: Effect.Effect<A, E, R>, { endpoint }: { readonly endpoint: HttpApiEndpoint.Top }) =>
+    Effect.catch(JsonDepth.bounded(operation, endpoint), (error): Effect.Effect<never, E | Refusal> => {
+      if (!HttpApiSchemaError.is(error)) return Effect.fail(error)
+      const refused = inTerms(error)
+      // A response that does not fit its own schema is a defect of this server, not of the request.
+      return refused === undefined ? Effect.die(error) : Effect.fail(refused)
+    })
 
 /** The contract's middleware for refused requests. */
-export const layer: Layer.Layer<SchemaErrors> = HttpApiMiddleware.layerSchemaErrorTransform(SchemaErrors, (error) => {
-  const refused = refusal(error)
-  // A response that does not fit its own schema is a defect of this server, not of the request.
-  return refused === undefined ? Effect.die(error) : Effect.fail(refused)
-})
+export const layer: Layer.Layer<SchemaErrors> = Layer.succeed(SchemaErrors, answering(refusal))

@@ -7,10 +7,10 @@
 import * as ConnectProtocol from "@castellan/api/rpc/ConnectProtocol"
 import type { Authentication } from "@castellan/core/access/Authentication"
 import * as Effect from "effect/Effect"
-import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as Layer from "effect/Layer"
 import { Admission } from "../request/Admission.ts"
 import * as RequestCredentials from "../access/RequestCredentials.ts"
+import * as SchemaRefusals from "../request/SchemaRefusals.ts"
 
 const webhook: Layer.Layer<ConnectProtocol.WebhookAuthentication, never, Admission | Authentication> = Layer.effect(
   ConnectProtocol.WebhookAuthentication,
@@ -34,11 +34,10 @@ const rpc: Layer.Layer<ConnectProtocol.RpcAuthentication, never, Admission | Aut
   })
 )
 
-const refusals = HttpApiMiddleware.layerSchemaErrorTransform(ConnectProtocol.ConnectSchemaErrors, (error) => {
-  const refused = ConnectProtocol.refusal(error)
-  // A response that does not fit its own schema is a defect of this server, not of the request.
-  return refused === undefined ? Effect.die(error) : Effect.fail(refused)
-})
+const refusals: Layer.Layer<ConnectProtocol.ConnectSchemaErrors> = Layer.succeed(
+  ConnectProtocol.ConnectSchemaErrors,
+  SchemaRefusals.answering(ConnectProtocol.refusal)
+)
 
 /** The contract's middlewares of these operations. */
 export const layer = Layer.mergeAll(webhook, rpc, refusals)
