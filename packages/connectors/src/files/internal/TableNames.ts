@@ -52,14 +52,16 @@ const extensionOf = (path: string): string => suffix.exec(path)?.[0].slice(1) ??
 const baseOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")))
 
-/** A text written as an identifier: letters, digits and `_`, not beginning with a digit, at most 63 characters. */
+const withoutEnd = (name: string): string => name.replace(/(?<=.)_+$/u, "")
+
+/**
+ * A text written as an identifier: letters, digits and `_`, neither beginning with a digit nor ending with a half of a
+ * letter, at most 63 code units of UTF-16.
+ */
 export const identifier = (text: string): string => {
-  const plain = text
-    .normalize("NFC")
-    .replaceAll(/[^\p{L}\p{N}_]+/gu, "_")
-    .replaceAll(/(?<=.)_+$/g, "")
+  const plain = withoutEnd(text.normalize("NFC").replaceAll(/[^\p{L}\p{N}_]+/gu, "_"))
   const name = /^\p{N}/u.test(plain) || plain === "" ? `_${plain}` : plain
-  return name.slice(0, 63)
+  return withoutEnd(name.slice(0, 63).replace(/\p{Cs}$/u, ""))
 }
 
 const partName = /^(part[-_.].*|data[-_]\d+|.*\d+-of-\d+.*|\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}.*)$/i
