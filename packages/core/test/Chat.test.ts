@@ -2,6 +2,7 @@ import { sameClient } from "@castellan/core/access/ClientMetadata"
 import { preview, previewLength, summaryOf } from "@castellan/core/chat/Chat"
 import * as Uuid from "@castellan/core/identifier/Uuid"
 import { layerCrypto } from "@castellan/testing/fixture/Deployment"
+import { AnyText } from "@castellan/testing/fixture/AnyText"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 
@@ -15,7 +16,7 @@ describe("Chat", () => {
 
   it.prop(
     "a preview and a summary are never longer than they may be, and never break a character",
-    [Schema.String],
+    [AnyText],
     ([text]) => {
       const question = `${text} ${text}${"🚀".repeat(30)} ${text.repeat(9)}`
       assert.isAtMost(Array.from(preview(question)).length, 200)

@@ -1,5 +1,6 @@
 import { type ColumnType, records, type ResultTable, type Value, values } from "@castellan/core/connector/ResultTable"
 import * as ResultText from "@castellan/core/connector/ResultText"
+import { AnyText } from "@castellan/testing/fixture/AnyText"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 
@@ -94,7 +95,7 @@ describe("ResultText.csv", () => {
   })
 
   const Cell = Schema.Union([
-    Schema.String,
+    AnyText,
     Schema.Literals(['"', ",", "\r", "\n", "\r\n", '",', " ", "", "'", ";"]),
     Schema.Finite,
     Schema.Boolean,
@@ -102,7 +103,7 @@ describe("ResultText.csv", () => {
   ])
   it.prop(
     "read back, every value is what it was",
-    [Schema.Array(Schema.Tuple([Cell, Cell])), Schema.Tuple([Schema.String, Schema.String])],
+    [Schema.Array(Schema.Tuple([Cell, Cell])), Schema.Tuple([AnyText, AnyText])],
     ([rows, names]) => {
       const lines = parseCsv(ResultText.csv(table(names, rows)))
       const texts = [names, ...rows].map((row) =>
@@ -209,7 +210,7 @@ describe("ResultText.markdown", () => {
     assert.isTrue(cell(`${"x".repeat(198)}🚀🚀🚀`).isWellFormed())
   })
 
-  const AnyCell = Schema.Union([Schema.String, Schema.Literals(["|", "\\", "\\|", " | ", "`", "\n", "*"])])
+  const AnyCell = Schema.Union([AnyText, Schema.Literals(["|", "\\", "\\|", " | ", "`", "\n", "*"])])
   it.prop(
     "every row has as many cells as there are columns, whatever is in them",
     [Schema.Array(Schema.Tuple([AnyCell, AnyCell, AnyCell]))],

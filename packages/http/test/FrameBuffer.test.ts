@@ -1,8 +1,9 @@
 import { FrameBuffer } from "@castellan/http/stream/FrameBuffer"
+import { AnyText } from "@castellan/testing/fixture/AnyText"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 
-const Texts = Schema.Array(Schema.String.check(Schema.isMaxLength(40)))
+const Texts = Schema.Array(AnyText)
 const positive = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000 }))
 
 const filled = (texts: ReadonlyArray<string>): FrameBuffer => {
@@ -64,7 +65,7 @@ describe("FrameBuffer", () => {
     assert.strictEqual(readFrom(frames, 0).length, 2 + 1_000_001 + 2)
   })
 
-  it.prop("replaces frames and nothing else", [Texts, positive, Schema.String], ([texts, seed, text]) => {
+  it.prop("replaces frames and nothing else", [Texts, positive, AnyText], ([texts, seed, text]) => {
     if (texts.length === 0) return
     const index = seed % texts.length
     const frames = filled(texts)

@@ -6,6 +6,7 @@ import { OntologySource } from "@castellan/core/ontology/Ontology"
 import { LanguageModels } from "@castellan/core/model/LanguageModels"
 import type { ResultTable, Value } from "@castellan/core/connector/ResultTable"
 import * as ProcessorTime from "@castellan/testing/fixture/ProcessorTime"
+import { AnyText } from "@castellan/testing/fixture/AnyText"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -73,7 +74,7 @@ const words = [
   "?"
 ]
 
-const questions = Schema.Array(Schema.Union([Schema.Literals(words), Schema.String])).check(Schema.isMaxLength(14))
+const questions = Schema.Array(Schema.Union([Schema.Literals(words), AnyText])).check(Schema.isMaxLength(14))
 
 /** What a query may hold outside its quotes: the language's own words, numbers, days and marks. */
 const language = new Set(
@@ -122,7 +123,7 @@ const noise = (seed: number): ResultTable => {
 }
 
 describe("queries", () => {
-  it.prop("hold any text in quotes", [Schema.String], ([value]) => {
+  it.prop("hold any text in quotes", [AnyText], ([value]) => {
     checkQuery(`run: ${identifier(value)} -> { where: ${identifier(value)} = ${text(value)} }`)
     assert.notMatch(text(value), /\p{Cc}/u)
   })

@@ -5,6 +5,7 @@ import { Connector, ConnectorId, ConnectorName, ConnectorSource } from "@castell
 import { ConnectorDriver, ConnectorError, StatementFailed } from "@castellan/core/connector/ConnectorDriver"
 import { OntologyEngine } from "@castellan/core/ontology/OntologyEngine"
 import { OrganizationId } from "@castellan/core/organization/Organization"
+import { AnyText } from "@castellan/testing/fixture/AnyText"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -74,7 +75,7 @@ const awkward = [
   "."
 ]
 
-const Name = Schema.Union([Schema.Literals(awkward), Schema.NonEmptyString])
+const Name = Schema.Union([Schema.Literals(awkward), AnyText.check(Schema.isNonEmpty())])
 
 const Column = Schema.Struct({
   name: Name,
@@ -83,7 +84,7 @@ const Column = Schema.Struct({
   distinct: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 })),
   least: Schema.Int.check(Schema.isBetween({ minimum: -10, maximum: 2100 })),
   spread: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200 })),
-  values: Schema.Array(Schema.Union([Schema.Literals(awkward), Schema.String])),
+  values: Schema.Array(Schema.Union([Schema.Literals(awkward), AnyText])),
   temporal: Schema.Literals(["none", "iso", "pattern"])
 })
 

@@ -8,6 +8,7 @@ import { layerCrypto } from "@castellan/testing/fixture/Deployment"
 import * as Sample from "@castellan/testing/fixture/Sample"
 import { Asset as AssetClass } from "@castellan/core/asset/Asset"
 import * as ProcessorTime from "@castellan/testing/fixture/ProcessorTime"
+import { AnyText } from "@castellan/testing/fixture/AnyText"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { DateTime, Effect, Option, Schema } from "effect"
 
@@ -89,7 +90,7 @@ describe("reportOfRun", () => {
     ])
   })
 
-  it.prop("keeps within the bounds of a report, whatever the answer", [Schema.String], ([text]) => {
+  it.prop("keeps within the bounds of a report, whatever the answer", [AnyText], ([text]) => {
     const answers = [text, `# ${text}\n\n`.repeat(300), `| ${text} |\n|---|\n| x |\n\n`.repeat(200)]
     for (const answer of answers) {
       const report = reportOfRun(text, transcript(answer))
@@ -191,7 +192,7 @@ layer(layerCrypto)("what a run made", (it) => {
 })
 
 describe("Markdown", () => {
-  it.prop("loses no line, and reads anything", [Schema.String, Schema.String], ([left, right]) => {
+  it.prop("loses no line, and reads anything", [AnyText, AnyText], ([left, right]) => {
     const source = `${left}\n${right}`
     const kept = Markdown.parse(source)
       .map((block) => block.source)

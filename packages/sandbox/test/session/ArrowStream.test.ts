@@ -1,5 +1,6 @@
 import type { ResultTable } from "@castellan/core/connector/ResultTable"
 import * as ArrowStream from "@castellan/sandbox/session/ArrowStream"
+import { AnyText } from "@castellan/testing/fixture/AnyText"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -85,7 +86,7 @@ describe("tables as Arrow streams", () => {
           Schema.NullOr(Schema.Int),
           Schema.NullOr(Schema.Finite),
           Schema.NullOr(Schema.Boolean),
-          Schema.NullOr(Schema.String.check(Schema.makeFilter((text: string) => text.isWellFormed())))
+          Schema.NullOr(AnyText.check(Schema.makeFilter((text: string) => text.isWellFormed())))
         ])
       )
     ],
