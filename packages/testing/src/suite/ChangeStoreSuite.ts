@@ -323,6 +323,21 @@ export const suite = <E>(name: string, layer: Layer.Layer<ChangeStore, E>): void
       })
     )
 
+    it.effect("counts what becomes of a change in its own organization alone", () =>
+      Effect.gen(function* () {
+        const store = yield* ChangeStore
+        const ours = yield* Sample.organizationId
+        const theirs = yield* Sample.organizationId
+        const none = { draft: 0, open: 0, reserved: 0, approved: 0, denied: 0 }
+        yield* store.add(theirs, yield* sample(theirs))
+        const added = yield* store.add(ours, yield* sample(ours))
+        assertSame(yield* store.counts(theirs, all), { ...none, open: 1 })
+        yield* store.replace(added, new Change({ ...added, status: statuses.denied }))
+        assertSame(yield* store.counts(ours, all), { ...none, denied: 1 })
+        assertSame(yield* store.counts(theirs, all), { ...none, open: 1 })
+      })
+    )
+
     it.effect("of several that replace the same change, one succeeds", () =>
       Effect.gen(function* () {
         const store = yield* ChangeStore

@@ -159,6 +159,26 @@ export const suite = <E>(
       })
     )
 
+    it.effect("tells what is so now of the keys that a key descends from, and of their owners", () =>
+      Effect.gen(function* () {
+        const { organizationId, owner } = yield* scene
+        const minter = yield* Fixture.member(organizationId)
+        const first = (yield* Fixture.key(minter)).apiKey
+        const { apiKey } = yield* Fixture.key(owner, { ancestors: [first.id] })
+        const line = Effect.map(
+          facts.use((of) => of.ofHash(apiKey.hash)),
+          (found) => Option.getOrUndefined(found)?.ancestors
+        )
+        assertSame(yield* line, [{ key: first, owner: minter }])
+        assertSame(yield* line, [{ key: first, owner: minter }])
+        const revoked = yield* keep(new ApiKey({ ...first, status: ApiKeyStatus.cases.Revoked.make({ at: earlier }) }))
+        assertSame(yield* line, [{ key: revoked, owner: minter }])
+        const left = new Member({ ...minter, status: MemberStatus.cases.Deactivated.make({ at: earlier }) })
+        yield* MemberStore.use((store) => store.save(left))
+        assertSame(yield* line, [{ key: revoked, owner: left }])
+      })
+    )
+
     it.effect("tells of the keys that a key descends from, each with its owner, as far as they are there", () =>
       Effect.gen(function* () {
         const { organizationId, owner } = yield* scene
@@ -226,6 +246,8 @@ export const suite = <E>(
         )
         assertSame(session && EffectiveRoles.ofSnapshot(mixed.roles, session.roles), [ours.a])
         assertSame(session?.key, Option.none())
+        const foreigner = { organizationId: ours.organizationId, memberId: theirs.owner.id, roles: [ours.a.id] }
+        assertSame(yield* facts.use((of) => of.ofSession(foreigner)), Option.none())
       })
     )
 
