@@ -132,6 +132,18 @@ it.layer(DuckDbSqlExecutor.layer(), { timeout: "120 seconds", excludeTestService
       })
     )
 
+    it.effect("takes texts to the letter, also those that begin with a byte order mark", () =>
+      Effect.gen(function* () {
+        const texts = ["\ufeffa", "\ufeff", "\ufeff\ufeffb", "", "a", null, "\u{1f3f0}"]
+        const lengths = texts.map((text) => (text === null ? null : BigInt(utf8.encode(text).length)))
+        for (const type of [Arrow.utf8(), Arrow.largeUtf8()]) {
+          const content = stream({ text: Arrow.columnFromArray(texts, type) })
+          const rows = yield* ask("SELECT strlen(text) AS bytes FROM texts", [{ name: "texts", content }])
+          assert.deepStrictEqual(rows, { bytes: lengths })
+        }
+      })
+    )
+
     it.effect("as many cells as a result may have are a result, however small they are", () =>
       Effect.scoped(
         Effect.gen(function* () {

@@ -259,6 +259,17 @@ const parts = function* (name: string, columns: ReadonlyArray<Column<unknown>>):
   }
 }
 
+/**
+ * What the reader of Arrow leaves out of a text: it takes a byte order mark that begins one for a sign of its encoding.
+ * Only texts that stand in their column themselves are looked at, not those of a dictionary, a list or a view.
+ */
+const markBefore = ({ offsets, type, values }: Batch<unknown>, row: number): string => {
+  if (type.typeId !== code.text && type.typeId !== code.largeText) return ""
+  const at = Number(offsets[row])
+  const isMark = values[at] === 0xef && values[at + 1] === 0xbb && values[at + 2] === 0xbf
+  return isMark && Number(offsets[row + 1]) >= at + 3 ? "\ufeff" : ""
+}
+
 const chunkOf = (
   batches: ReadonlyArray<Batch<unknown>>,
   ways: ReadonlyArray<Kept>,
@@ -271,9 +282,11 @@ const chunkOf = (
   )
   for (const [index, way] of ways.entries()) {
     const values: Array<Duck.DuckDBValue> = []
+    const batch = batches[index]
     for (let row = start; row < end; row++) {
-      const cell: unknown = batches[index]?.at(row)
-      values.push(cell === null || cell === undefined ? null : way.read(cell))
+      const cell: unknown = batch?.at(row)
+      if (batch === undefined || cell === null || cell === undefined) values.push(null)
+      else values.push(way.read(typeof cell === "string" ? markBefore(batch, row) + cell : cell))
     }
     chunk.setColumnValues(index, values)
   }
