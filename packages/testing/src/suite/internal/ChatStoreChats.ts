@@ -53,6 +53,22 @@ export const keepsChats = (it: Vitest.MethodsNonLive<ChatStoreNeeds>): void => {
     })
   )
 
+  it.effect("lists, finds and counts an organization's own, where others share with everybody too", () =>
+    Effect.gen(function* () {
+      const ours = yield* newReader
+      const theirs = yield* newReader
+      const shared = { access: Sample.everyone, question: "What is new?" }
+      const own = yield* answered(ours, shared)
+      yield* answered(theirs, shared)
+      yield* answered(theirs, shared)
+      for (const sortBy of ["name", "created_at", "updated_at"] as const) {
+        for (const more of [{}, { searchTerm: "what" }]) {
+          assert.deepStrictEqual(yield* listed(ours, { sortBy, ...more }), { ids: [own.chat.id], totalCount: 1 })
+        }
+      }
+    })
+  )
+
   it.effect("lists what the reader may read, and counts nothing else", () =>
     Effect.gen(function* () {
       const organization = yield* Sample.organizationId
