@@ -240,6 +240,10 @@ export const suite = <E>(name: string, layer: Layer.Layer<IdempotencyStore | Tra
         assert.strictEqual(yield* claim(first), "Granted")
         assert.strictEqual(yield* claimAnew(theirs), "Granted")
         assert.isFalse(yield* store.answer({ ...first, organizationId: theirs.organizationId }, bytes("x")))
+        // Under the same name, each is told what became of its own.
+        assert.isTrue(yield* store.answer(first, bytes("x")))
+        assert.strictEqual(yield* claimAnew(theirs), "Underway")
+        assert.strictEqual(yield* claimAnew(ours), "Answered")
       })
     )
 
