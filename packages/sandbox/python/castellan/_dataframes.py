@@ -12,6 +12,12 @@ from . import _arrow_read, _arrow_write, _table
 MAXIMUM = 100
 """Dataframes that are told."""
 
+LONGEST_NAME = 1024
+"""Characters of a name that is told."""
+
+LARGEST = (1 << 53) - 1
+"""A number that is told, at most: larger ones are not exact everywhere."""
+
 PIECE = 1024 * 1024
 """Bytes of a piece of a stream."""
 
@@ -101,19 +107,25 @@ class Dataframes:
         for name, value in list(self._variables.items()):
             if len(seen) == MAXIMUM:
                 break
-            if type(name) is not str or name.startswith("_") or not is_dataframe(value):
+            if type(name) is not str or name.startswith("_") or len(name) > LONGEST_NAME:
                 continue
             try:
+                if not is_dataframe(value):
+                    continue
                 shape = value.shape
                 before = self._seen.get(name)
                 if before is not None and before.frame() is value and before.shape == shape and name not in written:
                     seen[name] = before
                     continue
-                told = {"name": name, "rows": int(shape[0]), "columns": int(shape[1]), "memory": _memory(value)}
+                size = {"rows": int(shape[0]), "columns": int(shape[1]), "memory": _memory(value)}
+                if any(not 0 <= number <= LARGEST for number in size.values()):
+                    continue
+                told = {"name": name, **size}
                 seen[name] = _Seen(weakref.ref(value), shape, told)
                 changed.append(name)
-            except Exception:
-                # A subclass of a program's own that does not behave: it is not told.
+            except BaseException:
+                # A class of a program's own that does not behave, whatever it raises: it is not told. Nobody interrupts
+                # here, where no program runs.
                 continue
         self._seen = seen
         return Told([one.told for one in seen.values()], changed)

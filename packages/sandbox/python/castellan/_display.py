@@ -11,6 +11,12 @@ from . import _cut, _dataframes, _host, _kinds, _table, _text
 FORM = 4 * 1024 * 1024
 """Bytes of one form; a larger one is left out."""
 
+FORMS = 16
+"""Forms that a value is shown in; those beyond are left out, the text never is."""
+
+MEDIA_TYPE = 255
+"""Letters that a media type has at most; of more, it is none."""
+
 COLUMNS = 30
 """Columns that a preview of a dataframe has."""
 
@@ -63,7 +69,9 @@ def forms(value: Any) -> Forms:
 
 
 def _bounded(found: Forms) -> Forms:
-    kept = [(media_type, body) for media_type, body in found if len(body) <= FORM]
+    kept = [(media_type, body) for media_type, body in found if len(body) <= FORM and len(media_type) <= MEDIA_TYPE]
+    # Text comes last.
+    del kept[FORMS - 1 : -1]
     if not kept:
         kept = [("text/plain", f"[a value of {max(len(body) for _, body in found)} bytes is not shown]".encode())]
     return kept

@@ -29,7 +29,7 @@ def name(value: object) -> str:
 
 def count(value: object) -> int:
     """A number of things, or of bytes."""
-    if type(value) is not int or value < 0 or value > 1 << 53:
+    if type(value) is not int or value < 0 or value >= 1 << 53:
         raise Unfit
     return value
 

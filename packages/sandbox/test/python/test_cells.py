@@ -122,6 +122,15 @@ class Cells(unittest.TestCase):
         )
         self.assertEqual(self.host.shown[3], [("text/plain", b"D!")])
 
+    def test_forms_are_as_many_and_have_such_names_as_the_host_takes(self):
+        self.run_cell(
+            "class A:\n    def _repr_mimebundle_(self): return {'text/plain': 'a', **{f'text/x-{n}': 'x' for n in range(40)}}\nA()"
+        )
+        [shown] = self.host.shown
+        self.assertEqual((len(shown), shown[0][0], shown[-1]), (16, "text/x-0", ("text/plain", b"a")))
+        self.run_cell("class B:\n    def _repr_mimebundle_(self): return {'x' * 2000: 'b', 'text/plain': 'b'}\nB()")
+        self.assertEqual(self.host.shown[1], [("text/plain", b"b")])
+
     def test_a_repr_that_fails_fails_the_program(self):
         self.assertEqual(
             self.run_cell("class A:\n    def __repr__(self): raise ValueError('no')\nA()").outcome, "failed"

@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import { existsSync } from "node:fs"
 import * as ArrowTable from "../support/ArrowTable.ts"
 import * as PlainPython from "../support/PlainPython.ts"
-import { errorOf, opened, run, tags, text } from "../support/PlainSession.ts"
+import { errorOf, finished, opened, run, tags, text } from "../support/PlainSession.ts"
 
 const has = (name: string): boolean => existsSync(`/usr/lib/python3/dist-packages/${name}`)
 
@@ -200,6 +200,28 @@ describe.skipIf(!PlainPython.isAvailable || !has("pandas"))("dataframes", { time
         assert.strictEqual((yield* Effect.flip(session.bindDataframe(name, table))).reason, "invalid", name)
       }
     }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "of a class that lies or raises are not told, and take neither the execution nor the variables with them",
+    () =>
+      Effect.gen(function* () {
+        const session = yield* opened()
+        yield* run(session, "import pandas\nkept = pandas.DataFrame({'a': [1]})")
+        const lies = [
+          "class Lying(pandas.DataFrame):\n    shape = property(lambda self: (-1, 1))\nlying = Lying({'a': [1]})",
+          "class Huge(pandas.DataFrame):\n    shape = property(lambda self: (2 ** 53, 1))\nhuge = Huge({'a': [1]})",
+          "class Raising(pandas.DataFrame):\n    shape = property(lambda self: exec('raise KeyboardInterrupt'))\nraising = Raising({'a': [1]})",
+          "class Strange:\n    __class__ = property(lambda self: exec('raise SystemExit'))\nstrange = Strange()",
+          "globals()['n' * 2000] = pandas.DataFrame({'a': [1]})"
+        ]
+        for (const code of lies) assert.strictEqual(finished(yield* run(session, code)).outcome, "completed", code)
+        assert.deepStrictEqual(
+          (yield* session.usage).dataframes.map(({ name }) => name),
+          ["kept"]
+        )
+        assert.strictEqual(text(yield* run(session, "print(len(kept))")), "1\n")
+      }).pipe(Effect.scoped)
   )
 
   it.live("of many rows come in", () =>
