@@ -20,7 +20,10 @@ const drawn = (name: string) =>
 const labels = ({ texts }: Drawing.Drawing, role = "axis-label") =>
   texts.filter((each) => each.role === role).map(({ text }) => text)
 
-layer(VegaRenderer.layer, { timeout: "180 seconds", excludeTestServices: true })("charts of real data", (it) => {
+/** No chart of these takes long, however busy the machine: only a hang reaches the limit. */
+const drawing = VegaRenderer.layerWith({ timeLimit: "100 seconds" })
+
+layer(drawing, { timeout: "180 seconds", excludeTestServices: true })("charts of real data", (it) => {
   it.effect.each(examples)("$name", ({ data, specification }) =>
     Effect.gen(function* () {
       const { svg } = yield* ChartRenderer.use((charts) => charts.render(specification, data))

@@ -8,6 +8,7 @@ import type { ResultTable } from "@castellan/core/connector/ResultTable"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { hostile } from "./HostileSpecifications.ts"
+import * as PassingTime from "./PassingTime.ts"
 
 const data: ResultTable = {
   columns: [
@@ -40,14 +41,15 @@ const assertPlain = (svg: string): void => {
 
 const drawing = VegaRenderer.layerWith({ timeLimit: "2 seconds" })
 
-layer(drawing, { timeout: "180 seconds", excludeTestServices: true })("hostile specifications", (it) => {
-  it.effect.each(hostile)("$name", ({ says, specification }) =>
+layer(drawing, { timeout: "180 seconds" })("hostile specifications", (it) => {
+  it.effect.each(hostile)("$name", ({ hangs, says, specification }) =>
     Effect.gen(function* () {
       const charts = yield* ChartRenderer
-      const answer = yield* Effect.match(charts.render(specification, data), {
+      const answering = Effect.match(charts.render(specification, data), {
         onFailure: ({ message }) => ({ message }),
         onSuccess: ({ svg }) => ({ svg })
       })
+      const answer = hangs === true ? yield* PassingTime.join(yield* PassingTime.hanging(answering)) : yield* answering
       if ("svg" in answer) {
         assert.isUndefined(says, "it was drawn")
         assertPlain(answer.svg)

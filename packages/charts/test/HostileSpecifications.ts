@@ -8,6 +8,8 @@ export interface Hostile {
   readonly name: string
   readonly specification: unknown
   readonly says?: RegExp
+  /** Whether it would be drawn for ever, or nearly: the limit of time ends it. */
+  readonly hangs?: boolean
 }
 
 const bar = { mark: "bar", encoding: { x: { field: "region" }, y: { field: "revenue" } } }
@@ -260,7 +262,8 @@ export const hostile: ReadonlyArray<Hostile> = [
   },
   {
     name: "a slow regular expression",
-    specification: { ...bar, transform: [{ filter: "test(/^(a+)+$/, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!')" }] }
+    specification: { ...bar, transform: [{ filter: "test(/^(a+)+$/, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!')" }] },
+    hangs: true
   },
   // Sizes.
   { name: "a huge width", specification: { ...bar, width: 1e9 }, says: /width: must be at most 2000/ },
@@ -278,7 +281,8 @@ export const hostile: ReadonlyArray<Hostile> = [
     specification: {
       mark: "bar",
       encoding: { x: { field: "revenue", bin: { step: 1e-9 } }, y: { aggregate: "count" } }
-    }
+    },
+    hangs: true
   },
   {
     name: "no bins",

@@ -36,4 +36,4 @@ const draw = Effect.gen(function* () {
   }
 })
 
-await Effect.runPromise(Effect.provide(draw, VegaRenderer.layer))
+await Effect.runPromise(Effect.provide(draw, VegaRenderer.layerWith({ timeLimit: "100 seconds" })))

@@ -183,10 +183,13 @@ const decomposed = (series: ReadonlyArray<number>) => {
   return { trend: trend.flatMap((level) => level ?? []), effects: effects.map((effect) => effect - centre) }
 }
 
-it.layer(Layer.mergeAll(SampleWorld.layer, OfflineAnalyst.layer, VegaRenderer.layer), {
-  timeout: 900_000,
-  excludeTestServices: true
-})("statistics", (it) => {
+it.layer(
+  Layer.mergeAll(SampleWorld.layer, OfflineAnalyst.layer, VegaRenderer.layerWith({ timeLimit: "100 seconds" })),
+  {
+    timeout: 900_000,
+    excludeTestServices: true
+  }
+)("statistics", (it) => {
   for (const { ask, fields, says, sql } of golden) {
     it.effect.skipIf(!canRun)(
       `“${ask}” has the figures that SQL has`,

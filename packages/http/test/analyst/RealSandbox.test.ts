@@ -61,7 +61,7 @@ const site = Layer.unwrap(
       deployment: { script, sandbox: Layer.succeed(SandboxRuntime, Context.get(machine, SandboxRuntime)) }
     }).pipe(Layer.provideMerge(Layer.succeed(Machine, Context.get(machine, DefaultSandbox.SandboxChoice))))
   )
-).pipe(Layer.provide(sandbox), Layer.provide(VegaRenderer.layer))
+).pipe(Layer.provide(sandbox), Layer.provide(VegaRenderer.layerWith({ timeLimit: "100 seconds" })))
 
 layer(site, { excludeTestServices: true, timeout: "300 seconds" })("programs in the machine's own sandbox", (it) => {
   /** Runs a test where there is a sandbox; says loudly where there is none. */
