@@ -122,6 +122,29 @@ layer(Site.layer({ limits }), { timeout: "180 seconds" })("idempotent requests a
     }).pipe(Effect.scoped)
   )
 
+  it.effect("a client that leaves while its request is claimed leaves it to the next", () =>
+    Effect.gen(function* () {
+      const key = newKey()
+      const before = yield* playbooks
+      const [claimed, released] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const slow = yield* serverWith((store) => ({
+        // The records answer once the server has noticed that the client is gone.
+        claim: (claim) =>
+          Effect.tap(store.claim(claim), () =>
+            Effect.andThen(Deferred.succeed(claimed, undefined), Effect.exit(Effect.interruptible(Effect.never)))
+          ),
+        release: (attempt, now) => Effect.tap(store.release(attempt, now), () => Deferred.succeed(released, undefined))
+      }))
+      const first = yield* Effect.forkChild(Effect.provideService(create(key), Site.Site, slow))
+      yield* Deferred.await(claimed)
+      yield* Fiber.interrupt(first)
+      yield* Deferred.await(released)
+      const next = yield* create(key)
+      assert.deepStrictEqual([next.status, isReplay(next)], [201, false])
+      assert.strictEqual(yield* playbooks, before + 1)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("records that do not take the answer keep nobody from it", () =>
     Effect.gen(function* () {
       const key = newKey()
