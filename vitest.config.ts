@@ -39,8 +39,9 @@ export default defineConfig({
     ],
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Only a hang takes so long, however busy the machine.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     allowOnly: !ci,
     // Continuous integration counts from the second report.
     reporters: ci ? ["default", ["json", { outputFile: "coverage/tests.json" }]] : ["default"]

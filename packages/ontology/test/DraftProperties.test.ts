@@ -207,6 +207,6 @@ describe("OntologyDraft.compose", () => {
           )
         )
       }),
-    { arbitrary: { runs: 150 }, timeout: 120_000 }
+    { arbitrary: { runs: 150 }, timeout: 600_000 }
   )
 })

@@ -98,7 +98,7 @@ describe("UnifiedDiff", () => {
       assert.strictEqual(diffOf(before, after).raw, told)
     }))
 
-  it("git apply makes the new tree of it", { timeout: 120_000 }, () =>
+  it("git apply makes the new tree of it", { timeout: 300_000 }, () =>
     Git.inFolder((folder) => {
       const random = new Random(seed())
       const names = ["a", "b c", "d/e", "d/f.md", "é/ü", 'x"y', "z\tq".replace("\t", "'")] as const

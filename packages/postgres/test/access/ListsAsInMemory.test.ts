@@ -291,7 +291,7 @@ for (const { layer, name } of databases()) {
             found += agents.totalCount + apps.totalCount + playbooks.totalCount + sandcastles.flat().length
           }
         }),
-      { arbitrary: { runs: 30 }, timeout: 60_000 }
+      { arbitrary: { runs: 30 }, timeout: 300_000 }
     )
 
     it("were not all empty", () => {

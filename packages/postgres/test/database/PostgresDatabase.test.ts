@@ -11,7 +11,7 @@ import { asSuperuser, type TestServer } from "../support/PostgresServer.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 const live = <A, E>(name: string, test: Effect.Effect<A, E>) =>
-  it.live(name, () => Effect.provideService(test, References.MinimumLogLevel, "Error"), 60_000)
+  it.live(name, () => Effect.provideService(test, References.MinimumLogLevel, "Error"), 300_000)
 
 /** Runs a statement as the superuser. */
 const administer = (server: TestServer, database: string, statement: string) =>

@@ -38,4 +38,4 @@ it("every commit is written through to the disk before it is answered, and what 
   assert.isAtLeast(await during("CHECKPOINT"), 2, "the tables, and the log")
   await database.close()
   await rm(folder, { recursive: true, force: true })
-}, 60_000)
+}, 300_000)

@@ -25,7 +25,7 @@ const thing: Migration = {
 }
 
 const live = <A, E>(name: string, test: Effect.Effect<A, E>) =>
-  it.live(name, () => Effect.provideService(test, References.MinimumLogLevel, "Error"), 60_000)
+  it.live(name, () => Effect.provideService(test, References.MinimumLogLevel, "Error"), 300_000)
 
 /** A new database, with no schema in it. */
 const bare = (server: TestServer) => TestDatabase.database(server, "template1")

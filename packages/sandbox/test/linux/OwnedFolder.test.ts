@@ -44,7 +44,7 @@ const host = Effect.fnUntraced(function* (parent: string) {
 
 const namesIn = (path: string) => Effect.promise(async () => (await readdir(path)).toSorted())
 
-describe.skipIf(!possible)("private folders", { timeout: 120_000 }, () => {
+describe.skipIf(!possible)("private folders", { timeout: 300_000 }, () => {
   it.live("of hosts in other namespaces of processes stay as long as they live, and go once they were killed", () =>
     Effect.gen(function* () {
       const parent = yield* temporary

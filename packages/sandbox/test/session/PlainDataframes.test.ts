@@ -12,7 +12,7 @@ import { errorOf, finished, opened, run, tags, text } from "../support/PlainSess
 
 const has = (name: string): boolean => existsSync(`/usr/lib/python3/dist-packages/${name}`)
 
-describe.skipIf(!PlainPython.isAvailable || !has("matplotlib"))("figures", { timeout: 120_000 }, () => {
+describe.skipIf(!PlainPython.isAvailable || !has("matplotlib"))("figures", { timeout: 300_000 }, () => {
   it.live("are shown where a program asks for it and at its end, the first twenty", () =>
     Effect.gen(function* () {
       const session = yield* opened()
@@ -39,7 +39,7 @@ describe.skipIf(!PlainPython.isAvailable || !has("matplotlib"))("figures", { tim
   )
 })
 
-describe.skipIf(!PlainPython.isAvailable || !has("pandas"))("dataframes", { timeout: 120_000 }, () => {
+describe.skipIf(!PlainPython.isAvailable || !has("pandas"))("dataframes", { timeout: 300_000 }, () => {
   const table: ResultTable = {
     columns: [
       { name: "id", type: "integer" },

@@ -46,7 +46,7 @@ const eventually = (condition: () => boolean) =>
     Effect.retry({ schedule: Schedule.spaced("10 millis"), times: 6000 })
   )
 
-describe.skipIf(!PlainPython.isAvailable)("programs in a session", { timeout: 120_000 }, () => {
+describe.skipIf(!PlainPython.isAvailable)("programs in a session", { timeout: 300_000 }, () => {
   it.live("are interrupted wherever they are, keep their variables, and are never interrupted for another", () =>
     Effect.gen(function* () {
       const session = yield* opened()

@@ -17,7 +17,7 @@ const answering = (
   open: Effect.succeed({ query: answer })
 })
 
-describe.skipIf(!PlainPython.isAvailable)("SQL of a session", { timeout: 120_000 }, () => {
+describe.skipIf(!PlainPython.isAvailable)("SQL of a session", { timeout: 300_000 }, () => {
   it.live("carries its tables and files to the executor and its result back", () =>
     Effect.gen(function* () {
       const asked: Array<readonly [string, ReadonlyArray<SqlTable>]> = []

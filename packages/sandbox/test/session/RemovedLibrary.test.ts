@@ -26,7 +26,7 @@ const replacements = [
   ["a file", 'open("library", "w").close()']
 ] as const
 
-describe.skipIf(!PlainPython.isAvailable)("a library that is taken away", { timeout: 120_000 }, () => {
+describe.skipIf(!PlainPython.isAvailable)("a library that is taken away", { timeout: 300_000 }, () => {
   it.live.each(replacements)("is all deleted, with %s in its place, and can be mounted again", ([, replace]) =>
     Effect.gen(function* () {
       const session = yield* KernelSession.open(PlainPython.tier(), spec, undefined)
