@@ -91,7 +91,8 @@ describe("reportOfRun", () => {
   })
 
   it.prop("keeps within the bounds of a report, whatever the answer", [AnyText], ([text]) => {
-    const answers = [text, `# ${text}\n\n`.repeat(300), `| ${text} |\n|---|\n| x |\n\n`.repeat(200)]
+    const short = text.slice(0, 200)
+    const answers = [text, `# ${short}\n\n`.repeat(300), `| ${short} |\n|---|\n| x |\n\n`.repeat(200)]
     for (const answer of answers) {
       const report = reportOfRun(text, transcript(answer))
       if (Option.isSome(report)) {
