@@ -95,7 +95,7 @@ describe("events of the stream", () => {
   it.prop("survive the wire, whatever they hold", [RunLogEntry], ([entry]) => {
     const event = ofRunEvent(entry.event, Domain.sign)
     const frame = ChatStreamFrame.encode(entry, Domain.sign)
-    const [, data] = /^id: \d+\ndata: (.*)\n\n$/.exec(frame) ?? []
+    const [, data] = /^id: \d+\ndata: ([^\r\n]*)\n\n$/.exec(frame) ?? []
     assert.isDefined(data, frame)
     assert.deepStrictEqual(JSON.parse(data ?? ""), received(ChatStreamEvent, event))
     assert.deepStrictEqual(Schema.decodeUnknownSync(ChatStreamEvent)(JSON.parse(data ?? "")), event)
