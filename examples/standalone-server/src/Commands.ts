@@ -2,6 +2,7 @@
  * The commands of the standalone server, over the same settings and the same database as the server itself.
  */
 import { OrganizationId } from "@castellan/core/organization/Organization"
+import { count } from "@castellan/core/text/Count"
 import * as Exporter from "@castellan/postgres/exchange/Exporter"
 import * as Importer from "@castellan/postgres/exchange/Importer"
 import * as PostgresSecrets from "@castellan/postgres/secret/PostgresSecrets"
@@ -32,8 +33,8 @@ export class UnreadableSecrets extends Schema.TaggedError<UnreadableSecrets>()("
 }) {}
 
 const told = (rows: Readonly<Record<string, number>>): string => {
-  const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
-  return `${total} rows of ${Object.keys(rows).length} tables`
+  const total = Object.values(rows).reduce((sum, ofTable) => sum + ofTable, 0)
+  return `${count(total, "row")} of ${count(Object.keys(rows).length, "table")}`
 }
 
 const file = Argument.String("file").pipe(Argument.withDescription("The file, as lines of JSON"))
@@ -118,13 +119,13 @@ const reencryptCommand = Command.make(
   Effect.fnUntraced(function* () {
     const { storage } = yield* opened
     const { reencrypted, unreadable } = yield* Effect.provide(PostgresSecrets.reencrypt, storage)
-    yield* Effect.logInfo(`${reencrypted} secrets were encrypted with the current key`)
+    yield* Effect.logInfo(`re-encrypted ${count(reencrypted, "secret")} with the current key`)
     // Whoever takes the old key away once this has succeeded, by hand or by a script, must not lose what needs it.
     if (unreadable > 0) {
       return yield* new UnreadableSecrets({
         message:
-          `${unreadable} secrets cannot be read, and are as they were: take no key away, and give the one that they ` +
-          "need (CASTELLAN_SECRETS_FORMER_KEYS)"
+          `${count(unreadable, "secret")} cannot be read, and nothing was changed there: take no key away, and give ` +
+          "the one that is missing (CASTELLAN_SECRETS_FORMER_KEYS)"
       })
     }
   })

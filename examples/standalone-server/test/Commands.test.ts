@@ -101,12 +101,12 @@ describe("the commands", () => {
 
     const refused = await started(data, ["reencrypt-secrets"], { CASTELLAN_SECRETS_KEY: current }).ended
     assert.notStrictEqual(refused.code, 0)
-    assert.include(refused.output, "1 secrets cannot be read")
+    assert.include(refused.output, "1 secret cannot be read")
 
     const keys = { CASTELLAN_SECRETS_KEY: current, CASTELLAN_SECRETS_FORMER_KEYS: old }
     const done = await started(data, ["reencrypt-secrets"], keys).ended
     assert.strictEqual(done.code, 0, done.output)
-    assert.include(done.output, "1 secrets were encrypted with the current key")
+    assert.include(done.output, "re-encrypted 1 secret with the current key")
 
     const without = await started(data, ["reencrypt-secrets"], { CASTELLAN_SECRETS_KEY: current }).ended
     assert.strictEqual(without.code, 0, without.output)

@@ -16,6 +16,7 @@ import * as ResultText from "../connector/ResultText.ts"
 import { ExecutionFailed, InvalidRequest, PermissionDenied, TimedOut } from "../error/Failure.ts"
 import { OntologyEngine } from "../ontology/OntologyEngine.ts"
 import { OntologyStore } from "../ontology/OntologyStore.ts"
+import { count } from "../text/Count.ts"
 import type { ExecutionId, ExecutionSource } from "./Execution.ts"
 import { ExecutionEvent } from "./ExecutionState.ts"
 import type { Dataframe } from "./SandboxRuntime.ts"
@@ -191,7 +192,7 @@ export const make = Effect.gen(function* () {
           // Rows are never part of what is recorded.
           yield* ended({
             event: ExecutionEvent.cases.Complete.make({}),
-            output: `${dataframe.name}: ${dataframe.rows} rows, ${dataframe.columns} columns`
+            output: `${dataframe.name}: ${count(dataframe.rows, "row")}, ${count(dataframe.columns, "column")}`
           })
           const answer: QueryAnswer = {
             executionId: execution.id,

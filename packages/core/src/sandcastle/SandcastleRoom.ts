@@ -12,6 +12,7 @@ import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
 import { UseCase } from "../audit/UseCase.ts"
 import { Conflict } from "../error/Failure.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
+import { count } from "../text/Count.ts"
 import { isIdle, type Sandcastle, type SandcastleId } from "./Sandcastle.ts"
 import { SandcastleLimits } from "./SandcastleLimits.ts"
 import { SandcastleSessions } from "./SandcastleSessions.ts"
@@ -28,7 +29,7 @@ export const make = Effect.gen(function* () {
   const useCase = yield* UseCase
 
   const full = new Conflict({
-    message: `this organization runs ${limits.perOrganization} sandcastles, as many as it may: stop one, or wait until one has been idle for long enough to be stopped`
+    message: `this organization runs ${count(limits.perOrganization, "sandcastle")}, as many as it may: stop one, or wait until one has been idle for long enough to be stopped`
   })
 
   /** The sandcastles beside this one that count, unused for longest first. */

@@ -13,6 +13,7 @@ import * as Scope from "effect/Scope"
 import { RateLimitExceeded } from "../error/Failure.ts"
 import * as Uuid from "../identifier/Uuid.ts"
 import type { OrganizationId } from "../organization/Organization.ts"
+import { count } from "../text/Count.ts"
 import { type SandcastleId, ServerId } from "./Sandcastle.ts"
 import { SandcastleLimits } from "./SandcastleLimits.ts"
 import { type SandboxError, SandboxRuntime, type SandboxSession, type SandboxSpec } from "./SandboxRuntime.ts"
@@ -87,7 +88,7 @@ export const layer: Layer.Layer<SandcastleSessions, never, SandboxRuntime | Secu
 
     const hasRoom = (id: SandcastleId): boolean => open.size + opening - (open.has(id) ? 1 : 0) < perServer
     const noRoom = new RateLimitExceeded({
-      message: `this server has ${perServer} sandcastles open, as many as it may: stop one, or try again in a minute`,
+      message: `this server has ${count(perServer, "sandcastle")} open, as many as it may: stop one, or try again in a minute`,
       retryAfterSeconds
     })
 

@@ -61,7 +61,9 @@ export const pending = (
       return Effect.fail(new SchemaMismatch({ message }))
     }
     if (step.name !== name || checksumOf(step) !== checksum) {
-      const message = `the database's migration ${id} (${name}) is not this version's (${step.name}): another build has worked on it`
+      const other =
+        step.name === name ? "has other statements than in this version" : `is "${step.name}" in this version`
+      const message = `the database's migration ${id} (${name}) ${other}: another build has worked on it`
       return Effect.fail(new SchemaMismatch({ message }))
     }
   }

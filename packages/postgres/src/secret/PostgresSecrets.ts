@@ -5,6 +5,7 @@ import { OrganizationId } from "@castellan/core/organization/Organization"
 import * as SealedSecret from "@castellan/core/secret/SealedSecret"
 import { SecretKeys } from "@castellan/core/secret/SecretKeys"
 import { SecretId, Secrets } from "@castellan/core/secret/Secrets"
+import { count } from "@castellan/core/text/Count"
 import { Transaction } from "@castellan/core/transaction/Transaction"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -123,7 +124,7 @@ export const reencrypt: Effect.Effect<Reencryption, never, SecretKeys | SqlClien
       reencrypted: done.reencrypted + replaced,
       unreadable: done.unreadable + rows.length - all.length
     }
-    yield* Effect.logInfo(`re-encrypted ${done.reencrypted} secrets`)
+    yield* Effect.logInfo(`re-encrypted ${count(done.reencrypted, "secret")}`)
     rows = yield* next(last.id)
   }
   return done

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as ExecutionOutput from "../../sandcastle/ExecutionOutput.ts"
 import type { ExecEvent, RichBody } from "../../sandcastle/SandboxRuntime.ts"
+import { count } from "../../text/Count.ts"
 import type { OpenCell } from "../Step.ts"
 
 /** Things that one execution may display as assets, and the bytes of all of them. */
@@ -33,7 +34,7 @@ export const bothEnds = (text: string, maxCharacters: number): string => {
   if (text.length <= maxCharacters) return text
   const tail = Math.floor(maxCharacters / 3)
   const head = maxCharacters - tail
-  const left = `\n… ${text.length - head - tail} characters left out …\n`
+  const left = `\n… ${count(text.length - head - tail, "character")} left out …\n`
   return `${text.slice(0, head)}${left}${text.slice(text.length - tail)}`.toWellFormed()
 }
 

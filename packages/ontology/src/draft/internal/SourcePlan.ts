@@ -2,6 +2,7 @@
  * Plans one source of a draft: what its columns are called, what they are for, which measures they get. Nothing is
  * written here; every name of the source is settled here, once.
  */
+import { count as counted } from "@castellan/core/text/Count"
 import { humanise, inside, words } from "../../internal/Label.ts"
 import type { ColumnProfile, KeyReference, TableProfile } from "../TableProfile.ts"
 import { isUncountable, plural } from "./Grammar.ts"
@@ -189,7 +190,7 @@ const planDimensions = (
       label,
       comment:
         `the text of ${label} as a ${format.type}` +
-        (unreadable > 0 ? `; ${unreadable} values are none and left out` : ""),
+        (unreadable > 0 ? `, without ${counted(unreadable, "value")} that cannot be read as one` : ""),
       expression: { _tag: "TextTime", of: name, temporal: column.temporal }
     })
   }
