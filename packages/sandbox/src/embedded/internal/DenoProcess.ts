@@ -41,9 +41,14 @@ const endLimit = 1000
 /** Bytes of errors that a child may write: what Deno itself says when it fails is a fraction of it. */
 const maximumErrors = 1024 * 1024
 
-/** The whole environment. Deno's folder is one that cannot be made, so that nothing can be stored. */
+/**
+ * The whole environment. Deno's folder is one that cannot be made, so that nothing can be stored. Graphics processors
+ * need no permission of Deno's: without a backend there is none, nor a driver that compiles what a program brings and
+ * stores it in the home folder of whoever runs the host.
+ */
 const environment: Readonly<Record<string, string>> = {
   DENO_DIR: process.platform === "win32" ? "NUL\\x" : "/dev/null/x",
+  DENO_WEBGPU_BACKEND: "none",
   NO_COLOR: "1",
   DENO_NO_UPDATE_CHECK: "1"
 }
@@ -67,11 +72,13 @@ export const argumentsOf = ({ memory, packages, program, readable }: DenoOptions
 ]
 
 /**
- * Where memory runs out, this process goes before any other; it leaves no core file; allocations beyond the limit
- * (`$1`, in kilobytes) fail. The shell adds variables to the environment, which `env -i` takes away again.
+ * Where memory runs out, this process goes before any other; it leaves no core file; what writes to any file ends with
+ * it, since SQLite makes temporary ones without a permission of Deno's; allocations beyond the limit (`$1`, in kilobytes)
+ * fail. The shell adds variables to the environment, which `env -i` takes away again.
  */
 const limits = `{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null
 ulimit -c 0
+ulimit -f 0
 ulimit -d "$1" || exit 70
 shift
 exec env -i "$@"`

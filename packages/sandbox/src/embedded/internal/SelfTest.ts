@@ -45,6 +45,7 @@ const attempts = (readable: string): string => `(async () => {
     })),
     "fetch": () => notCapable(() => fetch("http://127.0.0.1:61234/")),
     "look a name up": () => notCapable(() => Deno.resolveDns("localhost", "A")),
+    "reach a graphics processor": async () => { if (!await navigator.gpu?.requestAdapter()) throw new Error("there is none") },
     "store in a cache": () => caches.open("castellan"),
     "store locally": () => localStorage.setItem("castellan", "x"),
     "import a file": () => import("file:///etc/hosts.mjs").catch((error) => { if (!/not found/i.test(error.message)) throw error }),

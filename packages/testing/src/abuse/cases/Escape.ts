@@ -13,6 +13,7 @@ import {
   numbered,
   opened,
   realSystem,
+  run,
   shell,
   survives,
   webAssembly
@@ -83,6 +84,13 @@ export const cases: ReadonlyArray<AbuseCase> = [
         if ("lost" in outcome) session = yield* opened
         assert.isFalse(existsSync(host.markerPath), program)
       }
+      session = yield* survives(session)
+      // Drivers are the host's own: they compile what they are given, and keep it on its disk.
+      const graphics = yield* run(
+        session,
+        'from pyodide.code import run_js\nadapter = await run_js("navigator.gpu?.requestAdapter()")\nprint("OPEN" if adapter else "closed", "graphics")'
+      )
+      assert.strictEqual(graphics.stdout, "closed graphics\n", graphics.everything)
       yield* survives(session)
     })
   },
