@@ -91,6 +91,9 @@ class Dataframes:
 
     def touch(self, tree: ast.Module) -> None:
         """Notes what a program writes to in place: of `sales["total"] = …` and `sales.loc[…] += …` it is `sales`."""
+        if not self._seen:
+            # Whatever it writes to was made by itself.
+            return
         for node in ast.walk(tree):
             if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):
                 at: ast.expr = node

@@ -75,19 +75,18 @@ class ChangedFiles:
                         seen += 1
                         if seen > MAXIMUM_SEEN:
                             return marks, True
+                        path = [*parts, entry.name]
                         try:
+                            # That it is a folder is told by the one that it is in.
+                            if entry.is_dir(follow_symlinks=False):
+                                if len(path) < MAXIMUM_DEPTH and (parts or entry.name not in _unwatched):
+                                    pending.append(path)
+                                continue
                             about = entry.stat(follow_symlinks=False)
                         except OSError:
                             continue
-                        path = [*parts, entry.name]
                         if stat.S_ISREG(about.st_mode):
                             marks["/".join(path)] = (about.st_mtime_ns, about.st_size, about.st_ino)
-                        elif (
-                            stat.S_ISDIR(about.st_mode)
-                            and len(path) < MAXIMUM_DEPTH
-                            and (parts or entry.name not in _unwatched)
-                        ):
-                            pending.append(path)
             except OSError:
                 # The folder went away while it was read: what is in it is gone as well.
                 continue

@@ -21,6 +21,10 @@ class Execution:
         """Tells the host something of it."""
         self._host.tell(self.id, self._nonce, event, payload, **more)
 
+    def begin(self) -> None:
+        """Tells that it began, with whatever comes next: a program that is over at once is told of at once."""
+        self._host.hold(self.id, self._nonce, "started")
+
     def output(self, stream: str, data: bytes) -> None:
         """Passes output on as far as it may be, and counts the rest."""
         shown = data[: self._left]

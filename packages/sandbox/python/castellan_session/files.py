@@ -33,7 +33,6 @@ class Files:
     def folder(self, parts: list[str], make: bool = False) -> int:
         """Opens a folder; the caller closes it."""
         at = os.dup(self._root)
-        os.set_inheritable(at, False)
         try:
             for part in parts:
                 try:

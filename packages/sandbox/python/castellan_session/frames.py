@@ -62,10 +62,14 @@ def _is_head(value: object) -> TypeGuard[Head]:
     return isinstance(value, dict)
 
 
+# Escaped to ASCII, so that a lone surrogate of some file's name cannot make a line that is no UTF-8.
+_line = json.JSONEncoder(separators=(",", ":")).encode
+_value = json.JSONDecoder().decode
+
+
 def encode(head: Head, payload: bytes = b"") -> bytes:
     """The bytes of a frame. The head says the number of raw bytes itself, where there are any."""
-    # Escaped to ASCII, so that a lone surrogate of some file's name cannot make a line that is no UTF-8.
-    return json.dumps(head, separators=(",", ":")).encode("ascii") + b"\n" + payload
+    return _line(head).encode("ascii") + b"\n" + payload
 
 
 class FrameReader:
@@ -106,7 +110,7 @@ class FrameReader:
 
     def _open(self, line: bytes) -> None:
         try:
-            head = json.loads(line)
+            head = _value(line.decode("utf-8"))
         except (ValueError, RecursionError) as error:
             raise Breach("a line is not JSON") from error
         if not _is_head(head):

@@ -16,6 +16,10 @@ class Host:
         head: frames.Head = {"event": event, "id": id, "nonce": nonce, **more}
         self.connection.send(head, payload)
 
+    def hold(self, id: int, nonce: str, event: str) -> None:
+        """The same, but it may wait a moment for what comes next."""
+        self.connection.hold({"event": event, "id": id, "nonce": nonce})
+
     def done(self, id: int, nonce: str, **more: object) -> None:
         """It was done."""
         self.tell(id, nonce, "done", b"", **more)

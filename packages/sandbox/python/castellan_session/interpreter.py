@@ -2,7 +2,6 @@
 
 import mmap
 import os
-import secrets
 import signal
 import socket
 import struct
@@ -55,7 +54,7 @@ class Interpreter:
     def ask(self, op: str, payload: bytes = b"", **more: object) -> str:
         """Sends a request; answers the token that its frames must have. The payload may follow by `channel`."""
         self._sequence += 1
-        token = secrets.token_hex(8)
+        token = os.urandom(8).hex()
         self.channel.send({"op": op, "token": token, "sequence": self._sequence, **more}, payload)
         return token
 

@@ -48,9 +48,10 @@ class Kernel:
                 self._bind(token, head["name"], payload)
             elif op == "export":
                 self._export(token, head["name"])
+            # After the answer: nobody waits for it.
+            self._restore()
 
     def _execute(self, token: str, sequence: int, payload: bytes) -> None:
-        self._restore()
         self._host.token = token
         code = payload.decode("utf-8", "replace")
         try:
@@ -76,10 +77,10 @@ class Kernel:
             all=told.all,
             changed=told.changed,
         )
-        _figures.forget()
 
     def _restore(self) -> None:
-        """Puts back what an execution needs and an earlier one may have taken away."""
+        """Puts back what the next execution needs and this one may have taken away."""
+        _figures.forget()
         self._interrupts.install()
         for name, stream in zip(("stdout", "stderr"), self._streams):
             present = getattr(sys, name, None)

@@ -68,10 +68,9 @@ class Channel:
             with self._interrupts.deferred():
                 if self._heads:
                     return self._heads.popleft()
-                self._read()
-                if self._heads:
-                    return self._heads.popleft()
             self._wait(select.POLLIN)
+            with self._interrupts.deferred():
+                self._read()
 
     def _read(self) -> None:
         try:

@@ -61,9 +61,9 @@ class Loop:
         else:
             self._poll.modify(fd, after)
 
-    def turn(self, wait: bool) -> None:
-        """Waits for something to happen, unless told not to, and calls whom it concerns."""
-        for fd, events in self._poll.poll(None if wait else 0):
+    def turn(self, wait: float | None) -> None:
+        """Waits for something to happen, for so many seconds at most where told, and calls whom it concerns."""
+        for fd, events in self._poll.poll(wait):
             if events & select.EPOLLOUT or events & select.EPOLLERR:
                 writer = self._writers.get(fd)
                 if writer is not None:
@@ -108,6 +108,7 @@ class Connection:
         self._ended = ended
         self._reader = frames.FrameReader(opened, maximum_payload)
         self._queue: deque[memoryview] = deque()
+        self._held = b""
         self._waiting = 0
         self._closed = False
         self._paused = False
@@ -120,13 +121,30 @@ class Connection:
         """Whether more waits to be sent than ought to."""
         return self._waiting > HIGH_WATER
 
+    @property
+    def holds(self) -> bool:
+        """Whether there is a frame that goes out with the next one."""
+        return self._held != b""
+
+    def hold(self, head: frames.Head) -> None:
+        """Sends a frame together with the next one, or when it is let go: each part that is written wakes the other
+        side."""
+        self._held += frames.encode(head)
+
+    def release(self) -> None:
+        """Lets go of what is held."""
+        held, self._held = self._held, b""
+        if held:
+            self.send_bytes(held)
+
     def send(self, head: frames.Head, payload: bytes = b"") -> None:
         """Sends a frame, after those that wait."""
+        held, self._held = self._held, b""
         if len(payload) <= PIECE:
-            # At once: each part that is written wakes the other side.
-            self.send_bytes(frames.encode(head, payload))
+            # At once, for the same reason.
+            self.send_bytes(held + frames.encode(head, payload))
         else:
-            self.send_bytes(frames.encode(head))
+            self.send_bytes(held + frames.encode(head))
             self.send_bytes(payload)
 
     def send_bytes(self, data: bytes) -> None:

@@ -66,11 +66,12 @@ class SessionPython:
         # What came since the last execution ended is no part of this one.
         self._interpreter.pipes.drain()
         self._executing = execution
-        execution.report("started")
+        # It runs while the rest is seen to.
+        self._token = self._interpreter.ask("execute", code, bytes=len(code))
+        execution.begin()
         if self._state_lost:
             self._state_lost = False
             execution.report("restarted", state_lost=True)
-        self._token = self._interpreter.ask("execute", code, bytes=len(code))
 
     def interrupt(self, target: int) -> None:
         """Does what Ctrl-C does, where that execution goes on in it."""

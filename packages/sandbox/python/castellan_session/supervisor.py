@@ -21,6 +21,9 @@ PROTOCOL = 1
 MAXIMUM_CODE = 16 * 1024 * 1024
 """Bytes of a program."""
 
+HELD = 0.001
+"""Seconds for which a frame may be held that says of a program that it began: most are over sooner, and told in one."""
+
 Handler = Callable[[int, str, frames.Head], frames.Sink | None]
 """Carries a command out, by its id, its nonce and its head; answers where its raw bytes go, and raises `Failure`."""
 
@@ -99,7 +102,10 @@ class Supervisor:
                 self._python.throttle(congested)
                 self._programs.throttle(congested)
             steps = self._files.is_busy and not congested
-            self._loop.turn(wait=not steps)
+            held = connection.holds
+            self._loop.turn(0 if steps else HELD if held else None)
+            if held:
+                connection.release()
             if steps:
                 self._files.step()
 

@@ -5,7 +5,6 @@
 import type { SandboxError } from "@castellan/core/sandcastle/SandboxRuntime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -13,6 +12,7 @@ import { randomUUID, timingSafeEqual } from "node:crypto"
 import { type Order, protocolVersion } from "../protocol/Command.ts"
 import * as CommandFrame from "../protocol/CommandFrame.ts"
 import { type Frame, FrameReader, ProtocolBreach } from "../protocol/FrameReader.ts"
+import { Line } from "./Line.ts"
 import type { SandboxProcess } from "./SandboxProcess.ts"
 import { lost } from "./SessionFailure.ts"
 
@@ -45,6 +45,8 @@ export interface CommandChannel {
     order: Extract<Order, { readonly op: "answer" }>,
     payload: Uint8Array
   ) => Effect.Effect<void>
+  /** Whether a command of that id was sent, and is not over. */
+  readonly isOpen: (id: number) => boolean
   /** Completes once the channel has ended, with the reason. */
   readonly ended: Effect.Effect<ChannelEnd>
 }
@@ -88,7 +90,7 @@ export const open: (
   const commands = new Map<number, Open>()
   const ready = yield* Deferred.make<Greeting, SandboxError>()
   const ended = yield* Deferred.make<ChannelEnd>()
-  const outgoing = yield* Queue.unbounded<Outgoing>()
+  const outgoing = new Line<Outgoing>()
   const reader = new FrameReader()
   let isReady = false
   let isOver = false
@@ -134,8 +136,10 @@ export const open: (
     ),
     Effect.matchEffect({ onSuccess: () => over(lost), onFailure: over })
   )
-  const write = Queue.take(outgoing).pipe(
-    Effect.flatMap(({ bytes, sent }) => Effect.tap(process.send(bytes), () => Effect.sync(() => sent?.()))),
+  const write = outgoing.take.pipe(
+    Effect.flatMap(({ bytes, sent }) =>
+      sent === undefined ? process.send(bytes) : Effect.tap(process.send(bytes), () => Effect.sync(sent))
+    ),
     Effect.forever,
     Effect.catchTag("SandboxError", over)
   )
@@ -146,8 +150,7 @@ export const open: (
   const post = (id: number, commandNonce: string, order: Order, payload: Uint8Array, sent?: () => void): void => {
     const parts = CommandFrame.encode({ id, nonce: commandNonce, order, payload })
     // All of a frame at once: no other can come between its line and its payload.
-    Queue.offerAllUnsafe(
-      outgoing,
+    outgoing.add(
       parts.map((bytes, index) => (sent !== undefined && index === parts.length - 1 ? { bytes, sent } : { bytes }))
     )
   }
@@ -173,6 +176,7 @@ export const open: (
         post(id, command.nonce, order, payload, () => Deferred.doneUnsafe(sent, Effect.void))
         return Effect.raceFirst(Deferred.await(sent), Effect.asVoid(Deferred.await(ended)))
       }),
+    isOpen: (id) => commands.has(id),
     ended: Deferred.await(ended)
   }
 })

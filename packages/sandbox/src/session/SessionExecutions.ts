@@ -53,7 +53,6 @@ interface Running {
   tableBytes: number
   /** Abandons the call that was made last: an execution waits for one at a time, however many it makes. */
   abandon: () => void
-  readonly calls: Queue.Queue<Call>
 }
 
 /** The executions of a session. */
@@ -90,9 +89,11 @@ export const make: (
   const scope = yield* Scope.Scope
   const sql = executor === undefined ? undefined : yield* executor.open
   const running = new Set<Running>()
+  const calls = yield* Queue.sliding<Call>(1)
 
   const conclude = (execution: Running, exit: Effect.Effect<void, SandboxError>): void => {
     running.delete(execution)
+    execution.abandon()
     Deferred.doneUnsafe(execution.ended, exit)
   }
 
@@ -127,7 +128,7 @@ export const make: (
         execution.abandon()
         const abandoned = Deferred.makeUnsafe<void>()
         execution.abandon = () => void Deferred.doneUnsafe(abandoned, Effect.void)
-        Queue.offerUnsafe(execution.calls, {
+        Queue.offerUnsafe(calls, {
           execution,
           number: report.call,
           statement: lossy(payload),
@@ -163,6 +164,7 @@ export const make: (
 
   /** Answers a call, unless the execution waits for it no more. */
   const answer = Effect.fnUntraced(function* ({ abandoned, execution, number, statement, tables }: Call) {
+    if (!link.isOpen(execution.id)) return
     const query =
       sql === undefined
         ? Effect.fail(failure("unavailable", "this deployment has no SQL for sandboxes"))
@@ -202,7 +204,7 @@ export const make: (
       yield* Effect.exit(Deferred.await(execution.ended))
     })
 
-  const begin = (request: ExecRequest, queue: Events, calls: Queue.Queue<Call>): Running => {
+  const begin = (request: ExecRequest, queue: Events): Running => {
     const execution: Running = {
       request,
       events: new ExecutionEvents(limits, (event) => void Queue.offerUnsafe(queue, event)),
@@ -211,8 +213,7 @@ export const make: (
       stop: undefined,
       tables: new Pieces(),
       tableBytes: 0,
-      abandon: () => {},
-      calls
+      abandon: () => {}
     }
     running.add(execution)
     const code = utf8.encode(request.code)
@@ -233,19 +234,14 @@ export const make: (
 
   const run = Effect.fnUntraced(function* (request: ExecRequest, queue: Events) {
     yield* link.check
-    const calls = yield* Queue.sliding<Call>(1)
-    const execution = begin(request, queue, calls)
-    const end = Deferred.await(execution.ended)
+    const execution = begin(request, queue)
     // Ends with the execution.
-    yield* Effect.forkChild(Effect.forever(Effect.flatMap(Queue.take(calls), answer)))
-    yield* end.pipe(
-      Effect.timeoutOrElse({
-        duration: request.timeout,
-        orElse: () => Effect.andThen(stop(execution, "timed_out"), end)
-      }),
-      Effect.onInterrupt(() => stop(execution, "interrupted"))
-    )
+    yield* Effect.forkChild(Effect.delay(stop(execution, "timed_out"), request.timeout))
+    yield* Effect.onInterrupt(Deferred.await(execution.ended), () => stop(execution, "interrupted"))
   })
+
+  // One at a time: a program waits for each.
+  yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(calls), answer)))
 
   return {
     exec: (request) =>

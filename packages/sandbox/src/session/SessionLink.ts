@@ -52,6 +52,8 @@ export interface SessionLink {
   readonly send: (order: Order, payload: Uint8Array, patient: Patient) => number
   /** Sends the answer to a call of an execution. */
   readonly answer: CommandChannel.CommandChannel["answer"]
+  /** Whether the supervisor has still to end a command of that id. */
+  readonly isOpen: CommandChannel.CommandChannel["isOpen"]
   /** Sends a command and waits for its end. Fails with what the supervisor refuses, as `lost` or as `exhausted`. */
   readonly ask: (order: Order, payload?: Uint8Array, bounds?: AnswerBounds) => Effect.Effect<Answer, SandboxError>
   /** Puts other processes in the place of those that do not answer, or ends the session. */
@@ -232,6 +234,7 @@ export const open: (tier: SandboxTier, spec: SandboxSpec) => Effect.Effect<Sessi
       check,
       send,
       answer: (id, order, payload) => Effect.suspend(() => current.channel.answer(id, order, payload)),
+      isOpen: (id) => current.channel.isOpen(id),
       ask: (order, payload = nothing, bounds = {}) =>
         Effect.suspend(() => {
           if (over !== undefined) return Effect.fail(over)

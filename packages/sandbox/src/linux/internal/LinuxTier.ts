@@ -7,7 +7,6 @@ import { SandboxError, type SandboxCapabilities } from "@castellan/core/sandcast
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { SandboxProcess, SandboxTier } from "../../session/SandboxProcess.ts"
@@ -23,6 +22,7 @@ import { builtRoot, type ChosenRoot, hostRoot } from "./OuterRoots.ts"
 import { outerArguments, outerCommand } from "./OuterSandbox.ts"
 import * as PrivateFolder from "./PrivateFolder.ts"
 import * as SelfTest from "./SelfTest.ts"
+import * as SessionBytes from "./SessionBytes.ts"
 import { assemble, instructions } from "./SystemCallFilter.ts"
 
 /** What a tier is made with. */
@@ -100,13 +100,6 @@ const startServer = Effect.fnUntraced(function* (
 
 const lost = (message: string): SandboxError => new SandboxError({ reason: "lost", message })
 
-/** Writes to a session; false where nobody reads any more. */
-const write = (channel: Socket, bytes: Uint8Array): Effect.Effect<boolean> =>
-  Effect.callback((resume) => {
-    if (!channel.writable) return resume(Effect.succeed(false))
-    channel.write(bytes, (error) => resume(Effect.succeed(!error)))
-  })
-
 const sandboxProcess = (
   { channel, goneInTime, memory }: ForkServer.OpenedSession,
   limits: LinuxLimits,
@@ -120,14 +113,9 @@ const sandboxProcess = (
   const told = Effect.tapError(over, ({ message }) =>
     Effect.logWarning("a session is gone", { reason: message, memoryLimit: limits.memory })
   )
-  // An end and an error of the connection are the same: nobody is there.
-  const bytes = Stream.fromAsyncIterable<Uint8Array, undefined>(channel, () => undefined)
   return {
-    send: (frame) => Effect.flatMap(write(channel, frame), (isSent) => (isSent ? Effect.void : over)),
-    output: Stream.concat(
-      Stream.catch(bytes, () => Stream.empty),
-      Stream.fromEffectDrain(told)
-    ),
+    send: (frame) => Effect.flatMap(SessionBytes.write(channel, frame), (isSent) => (isSent ? Effect.void : over)),
+    output: Stream.concat(SessionBytes.read(channel), Stream.fromEffectDrain(told)),
     // The supervisor is the first process of the session: without it, nothing of the session is left.
     replaceInterpreter: Effect.fail(lost("the sandbox did not answer, and was ended")),
     memoryBytes: group?.memory ?? memory
