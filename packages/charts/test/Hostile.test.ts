@@ -5,10 +5,10 @@
 import * as VegaRenderer from "@castellan/charts/vega/VegaRenderer"
 import { ChartRenderer } from "@castellan/core/asset/ChartRenderer"
 import type { ResultTable } from "@castellan/core/connector/ResultTable"
+import * as PassingTime from "@castellan/testing/fixture/PassingTime"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { hostile } from "./HostileSpecifications.ts"
-import * as PassingTime from "./PassingTime.ts"
 
 const data: ResultTable = {
   columns: [
@@ -49,7 +49,7 @@ layer(drawing, { timeout: "180 seconds" })("hostile specifications", (it) => {
         onFailure: ({ message }) => ({ message }),
         onSuccess: ({ svg }) => ({ svg })
       })
-      const answer = hangs === true ? yield* PassingTime.join(yield* PassingTime.hanging(answering)) : yield* answering
+      const answer = hangs === true ? yield* PassingTime.join(yield* PassingTime.starting(answering)) : yield* answering
       if ("svg" in answer) {
         assert.isUndefined(says, "it was drawn")
         assertPlain(answer.svg)

@@ -5,6 +5,7 @@
 import * as VegaRenderer from "@castellan/charts/vega/VegaRenderer"
 import { ChartRenderer } from "@castellan/core/asset/ChartRenderer"
 import type { ResultTable } from "@castellan/core/connector/ResultTable"
+import * as PassingTime from "@castellan/testing/fixture/PassingTime"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -14,7 +15,6 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { once } from "node:events"
 import { join } from "node:path"
 import { examples } from "./Gallery.ts"
-import * as PassingTime from "./PassingTime.ts"
 
 const data: ResultTable = {
   columns: [
@@ -117,7 +117,7 @@ const drawnUnder = (zone: string, names: ReadonlyArray<string>) =>
 describe("VegaRenderer", () => {
   it.effect("a drawing that hangs is ended, and the next one is drawn by a new process", () =>
     Effect.gen(function* () {
-      const error = yield* PassingTime.join(yield* PassingTime.hanging(Effect.flip(render(endless))))
+      const error = yield* PassingTime.join(yield* PassingTime.starting(Effect.flip(render(endless))))
       assert.match(error.message, /^The chart takes longer than 6s to draw/)
       assert.include((yield* render(bars)).svg, "North")
     }).pipe(Effect.provide(VegaRenderer.layerWith({ timeLimit: "6 seconds" })))
@@ -203,7 +203,7 @@ describe("VegaRenderer", () => {
 
   it.effect("what is waiting behind a drawing that hangs is drawn after it", () =>
     Effect.gen(function* () {
-      const hanging = yield* PassingTime.hanging(Effect.flip(render(endless)))
+      const hanging = yield* PassingTime.starting(Effect.flip(render(endless)))
       const waiting = yield* Effect.forkChild(
         Effect.forEach([1, 2, 3], () => render(bars), { concurrency: "unbounded" }),
         { startImmediately: true }

@@ -1,3 +1,4 @@
+import * as PassingTime from "@castellan/testing/fixture/PassingTime"
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { code, json, keyOf, powerless, refusal } from "../support/JsonCall.ts"
@@ -136,14 +137,18 @@ layer(Site.layer(), { timeout: "180 seconds", excludeTestServices: true })("play
 
 const hurried = { requestTimeout: Duration.millis(300), answerTimeout: Duration.millis(900) }
 
-layer(Site.layer({ limits: hurried }), { timeout: "180 seconds", excludeTestServices: true })(
+layer(Site.layer({ limits: hurried }), { timeout: "180 seconds" })(
   "a run that takes longer than requests may",
   (it) => {
     it.effect("is waited for as long as answers may take, and goes on after that", () =>
       Effect.gen(function* () {
         const path = `/v2/playbooks/${yield* made}`
         yield* json("PATCH", path, { prompt: "stall" })
-        const [took, message] = yield* Effect.timed(refusal(code.timeout, "POST", `${path}/run`))
+        const waiting = refusal(code.timeout, "POST", `${path}/run`)
+        const asking = yield* Effect.forkChild(Effect.timed(waiting))
+        const begun = Effect.map(json("GET", `${path}/runs`), ({ body }) => body.runs)
+        yield* Effect.repeat(begun, { until: (runs) => runs[0]?.status === "running" })
+        const [took, message] = yield* PassingTime.join(asking)
         assert.isAtLeast(Duration.toMillis(took), 900)
         assert.include(message, "it goes on")
         const { runs } = (yield* json("GET", `${path}/runs`)).body

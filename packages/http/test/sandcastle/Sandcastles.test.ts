@@ -7,6 +7,7 @@ import { ExecutionStore } from "@castellan/core/sandcastle/ExecutionStore"
 import { SandcastleId } from "@castellan/core/sandcastle/Sandcastle"
 import { SandcastleLimits } from "@castellan/core/sandcastle/SandcastleLimits"
 import * as SandboxRuntime from "@castellan/core/sandcastle/SandboxRuntime"
+import * as PassingTime from "@castellan/testing/fixture/PassingTime"
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Duration, Effect, Fiber, Layer } from "effect"
 import { code, json, keyOf, powerless, refusal } from "../support/JsonCall.ts"
@@ -256,7 +257,7 @@ layer(Site.layer({ deployment: { sandbox: SandboxRuntime.layerUnavailable } }), 
 
 const hurried = { requestTimeout: Duration.millis(300), answerTimeout: Duration.millis(900) }
 
-layer(Site.layer({ limits: hurried }), { timeout: "180 seconds", excludeTestServices: true })(
+layer(Site.layer({ limits: hurried }), { timeout: "180 seconds" })(
   "an execution that takes longer than requests may",
   (it) => {
     it.effect("is waited for as long as answers may take, and then stopped and recorded", () =>
@@ -265,9 +266,11 @@ layer(Site.layer({ limits: hurried }), { timeout: "180 seconds", excludeTestServ
         const key = yield* keyOf({ roles: [tenant.adminRole, tenant.memberRole] })
         yield* Fixture.connector(tenant.organizationId)
         const path = pathOf((yield* json("POST", "/v2/sandcastles", undefined, key)).body.sandbox_id)
-        const [took, message] = yield* Effect.timed(
-          refusal(code.timeout, "POST", `${path}/execute`, { code: "while True: pass" }, key)
-        )
+        const waiting = refusal(code.timeout, "POST", `${path}/execute`, { code: "while True: pass" }, key)
+        const executing = yield* Effect.forkChild(Effect.timed(waiting))
+        const begun = Effect.map(json("GET", `${path}/executions`, undefined, key), ({ body }) => body.executions)
+        yield* Effect.repeat(begun, { until: (executions) => executions.length > 0 })
+        const [took, message] = yield* PassingTime.join(executing)
         assert.isAtLeast(Duration.toMillis(took), 900)
         assert.include(message, "interrupted")
         const { executions } = (yield* json("GET", `${path}/executions`, undefined, key)).body
