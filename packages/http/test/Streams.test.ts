@@ -4,6 +4,7 @@ import { CurrentPrincipal } from "@castellan/core/access/Principal"
 import { Chats } from "@castellan/core/chat/Chats"
 import { RunLog } from "@castellan/core/run/RunLog"
 import { CastellanHttp } from "@castellan/http/CastellanHttp"
+import * as PassingTime from "@castellan/testing/fixture/PassingTime"
 import { assert, describe, layer } from "@effect/vitest"
 import { Duration, Effect, Fiber, Schedule, Stream } from "effect"
 import * as Site from "./support/Site.ts"
@@ -313,17 +314,17 @@ layer(Site.layer({ limits: { heartbeat: Duration.millis(30) } }), { excludeTestS
   }
 )
 
-layer(Site.layer({ limits: { answerTimeout: Duration.millis(50) } }), { excludeTestServices: true })(
-  "an answer that does not come",
-  (it) => {
-    it.effect("is 504, and its run goes on", () =>
-      Effect.gen(function* () {
-        const reply = yield* Site.post("/v2/chats", { question: "stall" })
-        assert.strictEqual(reply.status, 504)
-        assert.strictEqual(Site.envelopeOf(reply).code, "timeout")
-        const { chats } = JSON.parse((yield* Site.call("/v2/chats")).text)
-        assert.isTrue(chats[0].is_running)
-      })
-    )
-  }
-)
+layer(Site.layer({ limits: { answerTimeout: Duration.millis(500) } }))("an answer that does not come", (it) => {
+  it.effect("is 504, and its run goes on", () =>
+    Effect.gen(function* () {
+      const asking = yield* Effect.forkChild(Site.post("/v2/chats", { question: "stall" }))
+      const running = Effect.map(Site.call("/v2/chats"), ({ text }) => JSON.parse(text).total_count)
+      yield* Effect.repeat(running, { until: (count) => count === 1 })
+      const reply = yield* PassingTime.join(asking)
+      assert.strictEqual(reply.status, 504)
+      assert.strictEqual(Site.envelopeOf(reply).code, "timeout")
+      const { chats } = JSON.parse((yield* Site.call("/v2/chats")).text)
+      assert.isTrue(chats[0].is_running)
+    })
+  )
+})
