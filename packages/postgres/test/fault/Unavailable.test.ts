@@ -42,7 +42,7 @@ const isUnavailable = (exit: Exit.Exit<unknown, unknown>): boolean =>
   )
 
 /** A request has its time, after which it is told so, whatever the database does. */
-const inTime = Effect.timeout("2 seconds")
+const inTime = Effect.timeout("8 seconds")
 
 const isTimeout = (exit: Exit.Exit<unknown, unknown>): boolean =>
   Exit.isFailure(exit) && Cause.isTimeoutError(Cause.squash(exit.cause))
@@ -199,7 +199,7 @@ for (const server of TestDatabase.servers()) {
     faulted(
       server,
       "waits for a lock: the statement ends at its time, in or out of a transaction",
-      { statementTimeout: "300 millis" },
+      { statementTimeout: "2 seconds" },
       (of) =>
         Effect.gen(function* () {
           const context = yield* Effect.context<Services>()
@@ -222,7 +222,7 @@ for (const server of TestDatabase.servers()) {
     faulted(
       server,
       "is silent: statements end, connections are given up, and new ones serve",
-      { statementTimeout: "500 millis", connections: 2 },
+      { statementTimeout: "2 seconds", connections: 2 },
       (of, proxy) =>
         Effect.gen(function* () {
           yield* of.write
@@ -244,7 +244,7 @@ for (const server of TestDatabase.servers()) {
     faulted(
       server,
       "is silent: a request that gives up at its deadline leaves nothing to those that come later",
-      { statementTimeout: "500 millis", connections: 1 },
+      { statementTimeout: "2 seconds", connections: 1 },
       (of, proxy) =>
         Effect.gen(function* () {
           yield* of.write
