@@ -1,3 +1,4 @@
+import { AnyText } from "@castellan/testing/fixture/AnyText"
 import { assert, layer } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
 import * as Site from "./support/Site.ts"
@@ -40,17 +41,17 @@ const words = [
   "x".repeat(300)
 ]
 
-const Word = Schema.Union([Schema.Literals(words), Schema.String])
+const Word = Schema.Union([Schema.Literals(words), AnyText])
 
 const Leaf = Schema.Union([
   Schema.Null,
   Schema.Boolean,
   Schema.Number,
-  Schema.String,
+  AnyText,
   Schema.Literals([chat, "", "\0", "\ud800", "offline/analyst", "1", "[]", "{}"])
 ])
 
-const Value = Schema.Union([Leaf, Schema.Array(Leaf), Schema.Record(Schema.String, Leaf)])
+const Value = Schema.Union([Leaf, Schema.Array(Leaf), Schema.Record(AnyText, Leaf)])
 
 const Body = Schema.Struct({
   question: Schema.optionalKey(Value),
@@ -62,7 +63,7 @@ const Body = Schema.Struct({
 
 const Field = Schema.Union([
   Schema.Literals(["limit", "offset", "search_term", "sort_by", "sort_direction", "format", "expires", "signature"]),
-  Schema.String
+  AnyText
 ])
 
 const Request = Schema.Struct({
@@ -99,11 +100,11 @@ const Request = Schema.Struct({
     "nonsense",
     ""
   ]),
-  body: Schema.Union([Body, Value, Schema.String, Schema.Undefined]),
+  body: Schema.Union([Body, Value, AnyText, Schema.Undefined]),
   /** Whether the body is sent as JSON, or as text that it may look like. */
   json: Schema.Boolean,
   key: Schema.Literals(["valid", "none", "nonsense"]),
-  lastEventId: Schema.optionalKey(Schema.String)
+  lastEventId: Schema.optionalKey(AnyText)
 })
 
 const visible = (text: string): string => text.replaceAll(/[^\x21-\x7e]/g, "")
