@@ -19,6 +19,7 @@ import json
 import os
 import resource
 import select
+import selectors
 import signal
 import socket
 import sys
@@ -315,6 +316,8 @@ def main() -> None:
     with open(filter_path, "rb") as file:
         system_calls = file.read()
     packages = castellan_supervisor.warm()
+    # Sessions have no epoll, as this process has: what was imported here has taken it for granted.
+    vars(selectors)["DefaultSelector"] = selectors.PollSelector
     _leave_threads_behind()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(path)

@@ -18,10 +18,14 @@ Called = Callable[[], object]
 
 
 class Loop:
-    """Calls whoever waits for a file descriptor."""
+    """Calls whoever waits for a file descriptor.
+
+    By `poll`, and not by `epoll`: of the latter's watches the kernel has so many for each user, and a session of the
+    same user, which has none itself, must not be able to take those of its supervisor.
+    """
 
     def __init__(self) -> None:
-        self._poll = select.epoll()
+        self._poll = select.poll()
         self._readers: dict[int, Called] = {}
         self._writers: dict[int, Called] = {}
 
@@ -40,7 +44,7 @@ class Loop:
         self._unset(self._writers, fd)
 
     def _mask(self, fd: int) -> int:
-        return (select.EPOLLIN if fd in self._readers else 0) | (select.EPOLLOUT if fd in self._writers else 0)
+        return (select.POLLIN if fd in self._readers else 0) | (select.POLLOUT if fd in self._writers else 0)
 
     def _set(self, table: dict[int, Called], fd: int, call: Called) -> None:
         before = self._mask(fd)
@@ -63,19 +67,19 @@ class Loop:
 
     def turn(self, wait: float | None) -> None:
         """Waits for something to happen, for so many seconds at most where told, and calls whom it concerns."""
-        for fd, events in self._poll.poll(wait):
-            if events & select.EPOLLOUT or events & select.EPOLLERR:
+        for fd, events in self._poll.poll(None if wait is None else wait * 1000):
+            if events & (select.POLLOUT | select.POLLERR):
                 writer = self._writers.get(fd)
                 if writer is not None:
                     writer()
-            if events & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR):
+            if events & (select.POLLIN | select.POLLHUP | select.POLLERR):
                 reader = self._readers.get(fd)
                 if reader is not None:
                     reader()
 
     def close(self) -> None:
         """Leaves: for a fork, which must not hear what the other one waits for."""
-        self._poll.close()
+        self._poll = select.poll()
         self._readers.clear()
         self._writers.clear()
 

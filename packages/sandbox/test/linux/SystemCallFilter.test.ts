@@ -84,7 +84,9 @@ for (const architecture of architectures) {
     })
 
     it("has no call with flags behind a pointer, and none that was unknown when it was written", () => {
-      for (const numbers of Object.values(absent)) assert.strictEqual(ask(numbers), verdicts.notImplemented)
+      for (const [name, numbers] of Object.entries(absent)) {
+        assert.include([undefined, verdicts.notImplemented], ask(numbers), name)
+      }
       assert.strictEqual(ask({ x64: newest + 1, arm64: newest + 1 }), verdicts.notImplemented)
     })
 

@@ -280,6 +280,30 @@ describe("what comes out of a sandbox", () => {
     })
   )
 
+  it.effect("is bounded also where it is displayed, in bytes and in number, and what is left out is counted", () =>
+    Effect.gen(function* () {
+      const shown = (bytes: number, times: number) => {
+        const picture = Buffer.alloc(bytes)
+        const told = { forms: [{ media_type: "image/png", bytes }], bytes }
+        return executed(
+          saying((command, to) => {
+            for (let count = 0; count < times; count += 1) to.answer(command, "rich", told, picture)
+          })
+        )
+      }
+      for (const [bytes, times, kept] of [
+        // 64 MiB in all.
+        [8 * 1024 * 1024, 9, 8],
+        [1, 10_003, 10_000]
+      ] as const) {
+        const { events } = yield* shown(bytes, times)
+        if (Result.isFailure(events)) return assert.fail("the execution failed")
+        assert.strictEqual(events.success.filter(({ _tag }) => _tag === "Rich").length, kept)
+        assert.deepInclude(events.success.at(-1), { _tag: "Finished", droppedBytes: (times - kept) * bytes })
+      }
+    })
+  )
+
   it.effect("has no half of a pair of surrogates in what is text, which many a reader of JSON refuses", () =>
     Effect.gen(function* () {
       const { events } = yield* executed(

@@ -35,10 +35,12 @@ export const refused: Readonly<Record<string, Numbers>> = {
   add_key: { x64: 248, arm64: 217 },
   request_key: { x64: 249, arm64: 218 },
   keyctl: { x64: 250, arm64: 219 },
-  // Memory that belongs to no process and to no disk with a quota: System V's segments, queues and semaphores.
+  // Memory that belongs to no process and to no disk with a quota: System V's segments, queues and semaphores, and
+  // POSIX's queues.
   shmget: { x64: 29, arm64: 194 },
   msgget: { x64: 68, arm64: 186 },
   semget: { x64: 64, arm64: 190 },
+  mq_open: { x64: 240, arm64: 180 },
   // Parts of the kernel in which most of the holes of the last years were.
   bpf: { x64: 321, arm64: 280 },
   perf_event_open: { x64: 298, arm64: 241 },
@@ -103,6 +105,12 @@ export const refused: Readonly<Record<string, Numbers>> = {
 export const absent: Readonly<Record<string, Numbers>> = {
   // Its flags are behind a pointer, where a filter cannot read them. C libraries go back to `clone`.
   clone3: both(435),
+  // Watches, of which the kernel gives so many to each user: one session would take those of all the others, and of a host
+  // that is not root, and with them a gigabyte that nobody counts. Programs use `poll` instead, or look again.
+  epoll_create: { x64: 213 },
+  epoll_create1: { x64: 291, arm64: 20 },
+  inotify_init: { x64: 253 },
+  inotify_init1: { x64: 294, arm64: 26 },
   // Files of memory that nothing bounds and nobody sees; `/dev/shm` has a quota.
   memfd_create: { x64: 319, arm64: 279 }
 }

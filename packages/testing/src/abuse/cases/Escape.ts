@@ -208,10 +208,20 @@ export const cases: ReadonlyArray<AbuseCase> = [
         add_key: call(248, 217, 'b"user"', 'b"a"', 'b"b"', "1", "-3"),
         perf_event_open: call(298, 241, "ctypes.byref(ctypes.create_string_buffer(256))", "0", "-1", "-1", "0"),
         open_by_handle_at: call(304, 265, "0", "0", "0"),
+        // What the kernel counts for all sessions of a user together.
+        inotify: call(294, 26, "0"),
+        epoll: "import select\nselect.epoll()",
+        "a queue of messages": call(240, 180, 'b"castellan"', "0o102", "0o600", "0"),
         kexec_load: call(246, 104, "0", "0", "0", "0"),
         reboot: call(169, 142, "0", "0", "0", "0")
       })
       yield* alive(session)
+      // Those who wait do so without.
+      const waiting = yield* run(
+        session,
+        "import asyncio\nchild = await asyncio.create_subprocess_exec('echo', 'heard', stdout=asyncio.subprocess.PIPE)\nprint((await child.communicate())[0].decode().strip())"
+      )
+      assert.strictEqual(waiting.stdout, "heard\n", waiting.everything)
     })
   },
   {
