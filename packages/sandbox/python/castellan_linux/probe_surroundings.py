@@ -21,7 +21,10 @@ def descriptors() -> str | None:
 def host_files(hidden: list[str]) -> str | None:
     """Nothing of the host's own files is seen."""
     seen = [path for path in hidden if os.path.exists(path)]
-    return f"{', '.join(seen)} can be seen" if seen else None
+    if seen:
+        return f"{', '.join(seen)} can be seen"
+    # What a root was put in the place of stays above it, until it is taken away.
+    return None if os.path.samefile("/..", "/") else "another root lies above the session's own"
 
 
 def read_only() -> str | None:

@@ -105,6 +105,13 @@ const changes: ReadonlyArray<Change> = [
     becomes: "kernel.MS_REMOUNT | kernel.MS_BIND",
     promise: "files"
   },
+  {
+    what: "the root of the fork-server above its own",
+    file: walls,
+    line: '    kernel.unmount(".", kernel.MNT_DETACH)\n',
+    becomes: "",
+    promise: "files"
+  },
   { what: "the folder of the socket", file: walls, line: '"listen", "run"', becomes: '"run"', promise: "files" },
   { what: "the kernel's settings", file: walls, line: '"subset=pid"', becomes: '""', promise: "files" },
   {
