@@ -19,6 +19,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
@@ -39,7 +40,10 @@ export interface Options {
   readonly spill?: number
   /** Threads of one process: by default as many as the machine has processors, at most 4. */
   readonly threads?: number
-  /** Processes at the same time: 4 by default. Statements beyond wait. */
+  /**
+   * Processes at the same time: 4 by default. Statements beyond wait, and of one owner those beyond a half, so that no
+   * owner's endless ones keep all others waiting.
+   */
   readonly concurrency?: number
   /** How long a process without work is kept for its owner: 1 minute by default. */
   readonly idle?: Duration.Input
@@ -72,6 +76,13 @@ export interface SuppliedQueries {
   readonly open: Effect.Effect<SuppliedSession, never, Scope.Scope>
 }
 
+/** Who asks. */
+interface Owner {
+  readonly group: string
+  /** How many statements of one owner are answered at a time. */
+  readonly turns: Semaphore.Semaphore
+}
+
 const megabyte = 1024 * 1024
 
 const tooLarge = (message: string): ConnectorError => new ConnectorError({ reason: new SourceOutOfMemory({ message }) })
@@ -87,6 +98,7 @@ export const make = Effect.fnUntraced(function* (
   const timeout = Duration.fromInputUnsafe(options.timeout ?? "1 minute")
   const maximumTables = options.maximumTables ?? 256 * megabyte
   const maximumResult = options.maximumResult ?? 256 * megabyte
+  const concurrency = options.concurrency ?? 4
 
   const directory = yield* PrivateDirectory.acquire
   // Where a process has its cage, and where it looks for a connector's folder if it has none.
@@ -127,14 +139,14 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const pool = yield* ProcessPool.make(startProcess, {
-    concurrency: options.concurrency ?? 4,
+    concurrency,
     idle: Duration.fromInputUnsafe(options.idle ?? "1 minute"),
     keepBelow: memory / 2
   })
 
-  const ask = (owner: string, statement: string, tables: ReadonlyArray<SuppliedTable>) =>
+  const ask = ({ group, turns }: Owner, statement: string, tables: ReadonlyArray<SuppliedTable>) =>
     pool
-      .use({ group: owner, version: "" }, (process) =>
+      .use({ group, version: "" }, (process) =>
         process.ask(
           {
             _tag: "Select",
@@ -158,11 +170,12 @@ export const make = Effect.fnUntraced(function* (
         Effect.tapErrorTag("ProcessEnded", ({ detail, reason }) =>
           reason === "closed" ? Effect.void : Effect.logWarning("a DuckDB process did not answer", { reason, detail })
         ),
-        Effect.catchTag("ProcessEnded", (end) => Effect.fail(ofEnd(end)))
+        Effect.catchTag("ProcessEnded", (end) => Effect.fail(ofEnd(end))),
+        turns.withPermit
       )
 
   const query = Effect.fn("SuppliedQueries.query")(
-    function* (owner: string, statement: string, tables: ReadonlyArray<SuppliedTable>) {
+    function* (owner: Owner, statement: string, tables: ReadonlyArray<SuppliedTable>) {
       const size = tables.reduce((sum, { content }) => sum + content.length, 0)
       if (size > maximumTables) {
         return yield* tooLarge(`the tables have ${size} bytes, of which at most ${maximumTables} can be queried`)
@@ -188,10 +201,11 @@ export const make = Effect.fnUntraced(function* (
 
   const open = Effect.gen(function* () {
     const scope = yield* Effect.scope
-    const owner = yield* Effect.acquireRelease(
+    const group = yield* Effect.acquireRelease(
       Effect.sync(() => `owner-${owners++}`),
       (closed) => pool.forget(closed)
     )
+    const owner: Owner = { group, turns: yield* Semaphore.make(Math.max(1, Math.floor(concurrency / 2))) }
     const session: SuppliedSession = {
       // In the owner's scope: what is still asked when it closes is stopped first, and its process is forgotten then.
       query: (statement, tables) =>

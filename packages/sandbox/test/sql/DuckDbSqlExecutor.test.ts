@@ -187,6 +187,14 @@ it.layer(DuckDbSqlExecutor.layer(), { timeout: "120 seconds", excludeTestService
       })
     )
 
+    it.effect("says what can be queried where a statement asks for a table that is not there", () =>
+      Effect.gen(function* () {
+        assert.include((yield* refused("SELECT * FROM sale", [sales])).message, "the tables are sales")
+        const without = yield* refused("SELECT * FROM sale")
+        assert.include(without.message, "the dataframes among the program's variables")
+      })
+    )
+
     it.effect("looks only at the tables that a statement reads", () =>
       Effect.gen(function* () {
         const broken = { name: "broken", content: utf8.encode("no arrow at all") }
@@ -515,6 +523,29 @@ it.layer(DuckDbSqlExecutor.layer(), { timeout: "60 seconds", excludeTestServices
         process.kill(pid, "SIGKILL")
         assert.deepInclude(yield* Effect.flip(Fiber.join(asking)), { reason: "unavailable" })
         assert.deepStrictEqual(read(yield* session.query("SELECT 1 AS n", [])), { n: [1] })
+      })
+    )
+  )
+})
+
+it.layer(DuckDbSqlExecutor.layer({ concurrency: 2, timeout: "10 minutes" }), {
+  timeout: "60 seconds",
+  excludeTestServices: true
+})("turns", (it) => {
+  it.effect.skipIf(!linux)("are not all taken by one session, however many statements without end it asks for", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const executor = yield* SqlExecutor
+        const before = new Set(children())
+        const [greedy, other] = [yield* executor.open, yield* executor.open]
+        yield* greedy.query("SELECT 1", [])
+        const endless = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range < b.range"
+        for (let asked = 0; asked < 4; asked++) {
+          yield* Effect.forkScoped(greedy.query(endless, []), { startImmediately: true })
+        }
+        const worker = children().find((pid) => !before.has(pid)) ?? 0
+        yield* atWork(worker)
+        assert.deepStrictEqual(read(yield* other.query("SELECT 42 AS n", [])), { n: [42] })
       })
     )
   )

@@ -17,10 +17,13 @@ import * as Duck from "@duckdb/node-api"
 import { type Batch, type Column, type DataType, type Table, tableFromIPC } from "@uwdata/flechette"
 import { EngineFailure } from "./EngineFailure.ts"
 import { identifier } from "./SqlText.ts"
+import * as SuppliedColumn from "./SuppliedColumn.ts"
 
 /** How the cells of a column are kept. */
 interface Kept {
   readonly type: Duck.DuckDBType
+  /** Takes cells over as they lie in memory, where it can; absent where each has to be read. */
+  readonly copy?: SuppliedColumn.Copy
   /** The engine's value of a cell that is not null. */
   readonly read: (cell: unknown) => Duck.DuckDBValue
 }
@@ -56,6 +59,8 @@ const code = {
 } as const
 
 const perDay = 86_400_000
+/** Units of a date, and of times. */
+const days = 0
 const nanoseconds = 3
 
 const numeric = (cell: unknown): number | null => (typeof cell === "number" ? cell : null)
@@ -75,13 +80,13 @@ const micros = (cell: unknown, unit: number): bigint => {
 const integer = (bitWidth: number, signed: boolean): Kept => {
   switch (bitWidth) {
     case 8:
-      return { type: signed ? Duck.TINYINT : Duck.UTINYINT, read: numeric }
+      return { type: signed ? Duck.TINYINT : Duck.UTINYINT, read: numeric, copy: SuppliedColumn.same(1) }
     case 16:
-      return { type: signed ? Duck.SMALLINT : Duck.USMALLINT, read: numeric }
+      return { type: signed ? Duck.SMALLINT : Duck.USMALLINT, read: numeric, copy: SuppliedColumn.same(2) }
     case 32:
-      return { type: signed ? Duck.INTEGER : Duck.UINTEGER, read: numeric }
+      return { type: signed ? Duck.INTEGER : Duck.UINTEGER, read: numeric, copy: SuppliedColumn.same(4) }
     default:
-      return { type: signed ? Duck.BIGINT : Duck.UBIGINT, read: wide }
+      return { type: signed ? Duck.BIGINT : Duck.UBIGINT, read: wide, copy: SuppliedColumn.same(8) }
   }
 }
 
@@ -97,6 +102,26 @@ const bytes: Kept = {
 }
 const json: Kept = { type: Duck.VARCHAR, read: (cell) => JSON.stringify(cell, plain) ?? null }
 
+/** How counts of a unit (0 to 3, as above) become microseconds. */
+const copyMicros = (unit: number): SuppliedColumn.Copy => {
+  switch (unit) {
+    case 0:
+      return SuppliedColumn.multiplied(1_000_000n)
+    case 1:
+      return SuppliedColumn.multiplied(1000n)
+    case 2:
+      return SuppliedColumn.same(8)
+    default:
+      return SuppliedColumn.thousandths
+  }
+}
+
+/** The same for cells that stand elsewhere than their column: each is read, but those that are texts can be copied. */
+const apart = (way: Kept | undefined, copyTexts?: SuppliedColumn.Copy): Kept | undefined =>
+  way === undefined
+    ? undefined
+    : { type: way.type, read: way.read, ...(way.type === Duck.VARCHAR && copyTexts ? { copy: copyTexts } : {}) }
+
 /** How a column of an Arrow type is kept; undefined where it cannot be. */
 const kept = (type: DataType): Kept | undefined => {
   switch (type.typeId) {
@@ -105,31 +130,55 @@ const kept = (type: DataType): Kept | undefined => {
     case code.integer:
       return integer(type.bitWidth, type.signed)
     case code.float:
-      return { type: type.precision === 2 ? Duck.DOUBLE : Duck.FLOAT, read: numeric }
+      if (type.precision === 2) return { type: Duck.DOUBLE, read: numeric, copy: SuppliedColumn.same(8) }
+      // Those of 16 bits become wider.
+      return { type: Duck.FLOAT, read: numeric, ...(type.precision === 1 ? { copy: SuppliedColumn.same(4) } : {}) }
     case code.boolean:
-      return { type: Duck.BOOLEAN, read: (cell) => (typeof cell === "boolean" ? cell : null) }
+      return {
+        type: Duck.BOOLEAN,
+        read: (cell) => (typeof cell === "boolean" ? cell : null),
+        copy: SuppliedColumn.booleans
+      }
     case code.decimal: {
       const { precision, scale } = type
       if (precision > 38 || precision < 1 || scale < 0 || scale > precision) return undefined
       return {
         type: Duck.DECIMAL(precision, scale),
-        read: (cell) => new Duck.DuckDBDecimalValue(whole(cell), precision, scale)
+        read: (cell) => new Duck.DuckDBDecimalValue(whole(cell), precision, scale),
+        ...(type.bitWidth === 128 ? { copy: SuppliedColumn.decimals(precision) } : {})
       }
     }
     case code.date:
       return {
         type: Duck.DATE,
-        read: (cell) => (typeof cell === "number" ? new Duck.DuckDBDateValue(Math.floor(cell / perDay)) : null)
+        read: (cell) => (typeof cell === "number" ? new Duck.DuckDBDateValue(Math.floor(cell / perDay)) : null),
+        ...(type.unit === days ? { copy: SuppliedColumn.same(4) } : {})
       }
     case code.time:
-      return { type: Duck.TIME, read: (cell) => new Duck.DuckDBTimeValue(micros(cell, type.unit)) }
+      return {
+        type: Duck.TIME,
+        read: (cell) => new Duck.DuckDBTimeValue(micros(cell, type.unit)),
+        ...(type.bitWidth === 64 ? { copy: copyMicros(type.unit) } : {})
+      }
     case code.timestamp:
       if (type.timezone !== null && type.timezone !== undefined) {
-        return { type: Duck.TIMESTAMPTZ, read: (cell) => new Duck.DuckDBTimestampTZValue(micros(cell, type.unit)) }
+        return {
+          type: Duck.TIMESTAMPTZ,
+          read: (cell) => new Duck.DuckDBTimestampTZValue(micros(cell, type.unit)),
+          copy: copyMicros(type.unit)
+        }
       }
       return type.unit === nanoseconds
-        ? { type: Duck.TIMESTAMP_NS, read: (cell) => new Duck.DuckDBTimestampNanosecondsValue(whole(cell)) }
-        : { type: Duck.TIMESTAMP, read: (cell) => new Duck.DuckDBTimestampValue(micros(cell, type.unit)) }
+        ? {
+            type: Duck.TIMESTAMP_NS,
+            read: (cell) => new Duck.DuckDBTimestampNanosecondsValue(whole(cell)),
+            copy: SuppliedColumn.same(8)
+          }
+        : {
+            type: Duck.TIMESTAMP,
+            read: (cell) => new Duck.DuckDBTimestampValue(micros(cell, type.unit)),
+            copy: copyMicros(type.unit)
+          }
     case code.duration:
       return {
         type: Duck.INTERVAL,
@@ -137,17 +186,19 @@ const kept = (type: DataType): Kept | undefined => {
       }
     case code.text:
     case code.largeText:
+      return { ...text, copy: SuppliedColumn.texts }
     case code.textView:
       return text
     case code.binary:
     case code.largeBinary:
+      return { ...bytes, copy: SuppliedColumn.binary }
     case code.binaryView:
     case code.fixedBinary:
       return bytes
     case code.dictionary:
-      return kept(type.dictionary)
+      return apart(kept(type.dictionary), SuppliedColumn.chosen)
     case code.runEnd:
-      return kept(type.children[1].type)
+      return apart(kept(type.children[1].type))
     case code.list:
     case code.largeList:
     case code.listView:
@@ -182,7 +233,6 @@ const columnNames = (names: ReadonlyArray<unknown>): ReadonlyArray<string> => {
   })
 }
 
-const rowsPerChunk = 2048
 const chunksPerTurn = 16
 
 /** Lets what came in meanwhile be seen: a request to stop, most of all. */
@@ -253,8 +303,8 @@ const parts = function* (name: string, columns: ReadonlyArray<Column<unknown>>):
     if (batches.length !== columns.length || batches.some((batch) => batch.length !== length)) {
       throw new EngineFailure("unreadable", `the columns of the table ${JSON.stringify(name)} are not equally long`)
     }
-    for (let start = 0; start < length; start += rowsPerChunk) {
-      yield { batches, start, end: Math.min(start + rowsPerChunk, length) }
+    for (let start = 0; start < length; start += SuppliedColumn.rowsPerChunk) {
+      yield { batches, start, end: Math.min(start + SuppliedColumn.rowsPerChunk, length) }
     }
   }
 }
@@ -281,8 +331,9 @@ const chunkOf = (
     end - start
   )
   for (const [index, way] of ways.entries()) {
-    const values: Array<Duck.DuckDBValue> = []
     const batch = batches[index]
+    if (batch !== undefined && way.copy?.(batch, start, end, { chunk, index }) === true) continue
+    const values: Array<Duck.DuckDBValue> = []
     for (let row = start; row < end; row++) {
       const cell: unknown = batch?.at(row)
       if (batch === undefined || cell === null || cell === undefined) values.push(null)

@@ -12,6 +12,8 @@ export interface Catalog {
   readonly resolve: (name: string) => string | undefined
   /** Every table by its first name, for messages. */
   readonly names: ReadonlyArray<string>
+  /** What is said in their place where there are none; absent: that the source has no tables. */
+  readonly withoutNames?: string
 }
 
 /** What the gate decides. */
@@ -240,7 +242,7 @@ const checkTable = (node: Tree, scope: Scope, catalog: Catalog, tables: Map<stri
 const mostNames = 40
 
 const tablesOf = (catalog: Catalog): string => {
-  if (catalog.names.length === 0) return "this source has no tables"
+  if (catalog.names.length === 0) return catalog.withoutNames ?? "this source has no tables"
   const more = catalog.names.length - mostNames
   return `the tables are ${catalog.names.slice(0, mostNames).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
 }

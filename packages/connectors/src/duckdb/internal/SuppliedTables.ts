@@ -99,7 +99,9 @@ export const select = (request: Select, payload: Uint8Array): Selection => {
     if (byName.size < tables.length) throw new EngineFailure("failed", "two tables have the same name")
     const catalog: Catalog = {
       resolve: (name) => byName.get(name.toLowerCase()),
-      names: tables.map(({ name }) => name)
+      names: tables.map(({ name }) => name),
+      withoutNames:
+        "what can be queried are the dataframes among the program's variables, by their names, and files, by their paths in quotes"
     }
     instance = await locked({
       folder: directory,

@@ -35,3 +35,37 @@ export const pointedAt = (cells: Uint8Array, row: number, length: number): Uint8
   if (!(buffer instanceof ArrayBuffer)) throw new TypeError("the memory of a vector is shared")
   return bindings.get_data_from_pointer(buffer, byteOffset + row * textWidth + 8, length)
 }
+
+/** Overwrites the cells of a column of a chunk, from the first on. */
+export const write = (chunk: DuckDBDataChunk, index: number, cells: Uint8Array): void => {
+  const vector = bindings.data_chunk_get_vector(chunk.chunk, index)
+  bindings.copy_data_to_vector(vector, 0, bufferOf(cells), cells.byteOffset, cells.length)
+}
+
+/** Says which cells of a column of a chunk there are: bits as above, which are taken from `validity`. */
+export const writeValidity = (chunk: DuckDBDataChunk, index: number, validity: Uint8Array): void => {
+  const vector = bindings.data_chunk_get_vector(chunk.chunk, index)
+  bindings.vector_ensure_validity_writable(vector)
+  bindings.copy_data_to_vector_validity(vector, 0, bufferOf(validity), validity.byteOffset, validity.length)
+}
+
+/**
+ * Has a column of text or binary keep bytes, more of them than are in a cell, for its cells to point at; answers where
+ * they lie, as the low and the high half of the address. What the first cell was is lost.
+ */
+export const keep = (
+  chunk: DuckDBDataChunk,
+  index: number,
+  bytes: Uint8Array
+): { readonly low: number; readonly high: number } => {
+  const vector = bindings.data_chunk_get_vector(chunk.chunk, index)
+  bindings.vector_assign_string_element_len(vector, 0, bytes)
+  const cell = bindings.vector_get_data(vector, textWidth)
+  const words = new DataView(cell.buffer, cell.byteOffset, cell.length)
+  return { low: words.getUint32(8, true), high: words.getUint32(12, true) }
+}
+
+const bufferOf = ({ buffer }: Uint8Array): ArrayBuffer => {
+  if (!(buffer instanceof ArrayBuffer)) throw new TypeError("memory that is shared cannot be copied from")
+  return buffer
+}
