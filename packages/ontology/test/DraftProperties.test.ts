@@ -75,7 +75,10 @@ const awkward = [
   "."
 ]
 
-const Name = Schema.Union([Schema.Literals(awkward), AnyText.check(Schema.isNonEmpty())])
+/** A text of a database: UTF-8, which has no halves of characters. */
+const Text = AnyText.check(Schema.makeFilter((text: string) => text.isWellFormed(), { expected: "well-formed" }))
+
+const Name = Schema.Union([Schema.Literals(awkward), Text.check(Schema.isNonEmpty())])
 
 const Column = Schema.Struct({
   name: Name,
@@ -84,7 +87,7 @@ const Column = Schema.Struct({
   distinct: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 })),
   least: Schema.Int.check(Schema.isBetween({ minimum: -10, maximum: 2100 })),
   spread: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200 })),
-  values: Schema.Array(Schema.Union([Schema.Literals(awkward), AnyText])),
+  values: Schema.Array(Schema.Union([Schema.Literals(awkward), Text])),
   temporal: Schema.Literals(["none", "iso", "pattern"])
 })
 
