@@ -58,7 +58,7 @@ const request = (code: string, more: Partial<ExecRequest> = {}): ExecRequest => 
   language: "python",
   code,
   within: "session",
-  timeout: Duration.seconds(30),
+  timeout: Duration.minutes(2),
   ...more
 })
 

@@ -51,7 +51,7 @@ export const spec = (given: Partial<SandboxSpec> = {}): SandboxSpec => {
 
 /** Executes in the session's Python; all that happens. */
 export const events = (session: SandboxSession, code: string) =>
-  Stream.runCollect(session.exec({ language: "python", code, within: "session", timeout: Duration.seconds(30) }))
+  Stream.runCollect(session.exec({ language: "python", code, within: "session", timeout: Duration.minutes(2) }))
 
 /** What a program printed. */
 export const printed = (session: SandboxSession, code: string) =>
