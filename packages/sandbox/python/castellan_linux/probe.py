@@ -61,6 +61,7 @@ def _attempts(parameters: dict[str, Any]) -> list[dict[str, str]]:
         ("disk", lambda: probe_limits.disk(parameters["disk"], parameters["file_size"])),
         ("disk", lambda: probe_limits.entries(parameters["entries"])),
         ("descriptors", lambda: probe_limits.open_files(parameters["open_files"])),
+        ("namespaces", probe_surroundings.namespaces),
         ("interrupt", probe_signals.interrupt),
         ("processes", lambda: probe_limits.processes(parameters["processes"])),
         # The last one: it kills what is left of the others.

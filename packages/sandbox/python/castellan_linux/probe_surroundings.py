@@ -5,6 +5,23 @@ import os
 import signal
 
 
+_NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
+
+
+def _namespaces() -> dict[str, str]:
+    return {name: os.readlink(f"/proc/self/ns/{name}") for name in _NAMESPACES}
+
+
+# Of the fork-server, which has this before it forks sessions off.
+_outside = _namespaces()
+
+
+def namespaces() -> str | None:
+    """Every namespace is the session's own."""
+    shared = [name for name, link in _namespaces().items() if link == _outside[name]]
+    return f"the namespace of {', '.join(shared)} is the fork-server's" if shared else None
+
+
 def environment(expected: list[str]) -> str | None:
     """Nothing is in the environment but what was given."""
     surplus = sorted(set(os.environ) - set(expected))

@@ -36,6 +36,28 @@ const changes: ReadonlyArray<Change> = [
     promise: "network"
   },
   {
+    what: "control groups that are in sight",
+    file: walls,
+    line: "    kernel.unshare(kernel.CLONE_NEWCGROUP)\n",
+    becomes: "",
+    promise: "namespaces"
+  },
+  {
+    what: "the names of the host",
+    file: walls,
+    line: "    | kernel.CLONE_NEWUTS\n",
+    becomes: "",
+    also: { line: '    socket.sethostname("sandbox")\n', becomes: "" },
+    promise: "namespaces"
+  },
+  {
+    what: "queues and memory that are shared",
+    file: walls,
+    line: "    | kernel.CLONE_NEWIPC\n",
+    becomes: "",
+    promise: "namespaces"
+  },
+  {
     what: "connections whose buffers grow",
     file: walls,
     line: '    for name in ("tcp_rmem", "tcp_wmem"):',
