@@ -2,12 +2,13 @@
 
 import ast
 import asyncio
+import builtins
 import inspect
 import linecache
 import sys
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from . import _arrow_write, _dataframes, _display, _figures, _traceback
 
@@ -31,6 +32,16 @@ class Ending(NamedTuple):
     exit_code: int
     error: dict[str, Any] | None
     """Name, message and traceback of an exception that nothing caught."""
+
+
+def _no_input(_prompt: object = "", /) -> NoReturn:
+    """What `input` is where nobody sits in front of the program."""
+    raise EOFError("there is nobody who could answer input() here: write the value into the program, or read a file")
+
+
+def answer_no_input() -> None:
+    """Has `input` say that there is nobody, in the place of an end of file."""
+    builtins.input = _no_input
 
 
 def completed() -> Ending:
@@ -89,6 +100,7 @@ class Cells:
         self.variables["display"] = _display.display
         self._dataframes = _dataframes.Dataframes(variables)
         _figures.install()
+        answer_no_input()
         self._count = 0
         self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self._sources: OrderedDict[str, None] = OrderedDict()

@@ -34,6 +34,9 @@ class Bridge(Protocol):
     def disarm(self) -> None:
         """From here on it is not."""
 
+    def struck(self) -> bool:
+        """Whether the execution that runs was interrupted."""
+
     def sleep(self, seconds: float) -> None:
         """Waits, or until an interrupt."""
 
@@ -157,8 +160,9 @@ class Kernel:
                 ending = self._cells.run(code)
             finally:
                 self._bridge.disarm()
-        except KeyboardInterrupt:
-            ending = _cell.interrupted()
+        except KeyboardInterrupt as stopped:
+            # A program may raise one itself, as a library may.
+            ending = _cell.interrupted() if self._bridge.struck() else _cell.failed(stopped)
         flush()
         if ending.error is not None:
             self._host.send("error", **ending.error)
@@ -171,6 +175,7 @@ class Kernel:
         """Runs a program as `python3 -c` does, in an interpreter that is thrown away afterwards."""
         os.environ.update(json.loads(environment))
         sys.argv = ["-c"]
+        _cell.answer_no_input()
         self._host.open = True
         outcome, status = "completed", 0
         try:
@@ -184,7 +189,7 @@ class Kernel:
             if status == 1 and leaving.code is not None and type(leaving.code) is not int:
                 print(leaving.code, file=sys.stderr)
         except KeyboardInterrupt:
-            outcome, status = "interrupted", 130
+            outcome, status = "interrupted" if self._bridge.struck() else "failed", 130
         except BaseException as error:
             status = 1
             print("\n".join(_traceback.lines(error)), file=sys.stderr)

@@ -48,18 +48,26 @@ class Dataframes:
         if head.get("bytes", 0) != 0:
             raise claims.Unfit
         del self._asked[head["token"]]
-        if event == "done":
-            if asked.op == "bind":
-                frame = claims.dataframe(head["dataframe"])
-                self.set(head["all"])
-                self._host.done(asked.id, asked.nonce, dataframe=frame)
-            else:
-                self._host.done(asked.id, asked.nonce)
-        else:
+        try:
+            self._end(asked, head)
+        except (claims.Unfit, KeyError, TypeError):
+            # It was forged, and no other answer is taken for one: nobody is kept waiting for it.
+            forged = Failure("invalid", "the session's Python did not say what became of the dataframe")
+            self._host.fail(asked.id, asked.nonce, forged)
+            raise
+        return frames.Discard()
+
+    def _end(self, asked: Asked, head: frames.Head) -> None:
+        if head["event"] != "done":
             reason = head.get("reason")
             known = reason if reason in ("not_found", "invalid", "exhausted") else "invalid"
             self._host.fail(asked.id, asked.nonce, Failure(str(known), claims.text(head.get("message", ""))))
-        return frames.Discard()
+        elif asked.op == "bind":
+            frame = claims.dataframe(head["dataframe"])
+            self.set(head["all"])
+            self._host.done(asked.id, asked.nonce, dataframe=frame)
+        else:
+            self._host.done(asked.id, asked.nonce)
 
     def set(self, told: object) -> None:
         """Takes over which there are from now on, as the interpreter tells it."""

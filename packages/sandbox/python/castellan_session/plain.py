@@ -46,6 +46,7 @@ def run(code: str, environment: dict[str, str]) -> None:
     standard_streams()
     module = fresh_main()
     _cell.reseed()
+    _cell.answer_no_input()
     sys.argv = ["-c"]
     status = 0
     try:

@@ -58,6 +58,19 @@ it.layer(sandboxes, { timeout: patience, excludeTestServices: true })("sessions 
     })
   )
 
+  it.effect("tell an interrupt of the program's own from one of its user's, and that nobody answers input()", () =>
+    Effect.gen(function* () {
+      const session = yield* opened()
+      for (const within of ["session", "process"] as const) {
+        const raised = yield* all(session, "raise KeyboardInterrupt", { within })
+        assert.strictEqual(outcomeOf(raised), "failed", within)
+      }
+      assert.deepStrictEqual(namesOf(yield* all(session, "raise KeyboardInterrupt")), ["KeyboardInterrupt"])
+      assert.deepStrictEqual(namesOf(yield* all(session, "input()")), ["EOFError"])
+      assert.include(errorsOf(yield* all(session, "input()", { within: "process" })), "nobody")
+    })
+  )
+
   it.effect("have the files of the last execution that ended, when one is killed", () =>
     Effect.gen(function* () {
       const session = yield* opened()

@@ -14,6 +14,7 @@ from castellan_session.changes import ChangedFiles
 from castellan_session.failure import Failure
 from castellan_session.files import Files
 from castellan_session.interrupts import Interrupts
+from castellan_session.loop import PIECE, Connection, Loop
 from castellan_session.put_sink import PutSink
 
 
@@ -55,6 +56,37 @@ class Frames(unittest.TestCase):
         ]:
             with self.assertRaises(frames.Breach):
                 self.read(data, [], maximum=10)
+
+
+class Connections(unittest.TestCase):
+    def setUp(self):
+        self.loop = Loop()
+        ours, self.other = socket.socketpair()
+        self.other.setblocking(False)
+        fd = ours.detach()
+        self.connection = Connection(self.loop, fd, fd, lambda _head: frames.Discard(), lambda _reason: None)
+
+    def tearDown(self):
+        self.connection.close()
+        self.loop.close()
+        self.other.close()
+
+    def test_a_frame_that_is_held_goes_out_with_the_next_one_or_when_it_is_let_go(self):
+        self.connection.hold({"n": 1})
+        self.assertTrue(self.connection.holds)
+        with self.assertRaises(BlockingIOError):
+            self.other.recv(100)
+        self.connection.send({"n": 2, "bytes": 1}, b"x")
+        self.assertFalse(self.connection.holds)
+        self.assertEqual(self.other.recv(100), b'{"n":1}\n{"n":2,"bytes":1}\nx')
+        self.connection.release()
+        self.connection.hold({"n": 3})
+        self.connection.release()
+        self.assertEqual(self.other.recv(100), b'{"n":3}\n')
+        self.connection.hold({"n": 4})
+        payload = b"y" * (PIECE + 1)
+        self.connection.send({"bytes": len(payload)}, payload)
+        self.assertEqual(self.other.recv(100), b'{"n":4}\n{"bytes":65537}\n' + b"y" * 76)
 
 
 class InterruptsOfAnExecution(unittest.TestCase):

@@ -135,6 +135,41 @@ describe.skipIf(!PlainPython.isAvailable)("programs in a session", { timeout: 30
     }).pipe(Effect.scoped)
   )
 
+  it.live("abuse 38: that answer for their interpreter what is no answer keep nobody waiting", () =>
+    Effect.gen(function* () {
+      const session = yield* opened()
+      const table = { columns: [{ name: "n", type: "integer" as const }], rows: [[1]], truncated: false }
+      for (const forged of ["{}", "{'dataframe': {'name': 1}, 'all': []}", "{'dataframe': None, 'all': None}"]) {
+        yield* run(
+          session,
+          [
+            "from castellan_session.kernel import Kernel",
+            "bind = getattr(Kernel, 'bind', Kernel._bind)",
+            "Kernel.bind = bind",
+            `Kernel._bind = lambda self, token, name, payload: self._send(token, "done", **${forged})`
+          ].join("\n")
+        )
+        const refused = yield* Effect.flip(session.bindDataframe("t", table))
+        assert.strictEqual(refused.reason, "invalid", forged)
+        assert.include(refused.message, "did not say")
+      }
+      yield* run(session, "Kernel._bind = Kernel.bind")
+      assert.deepInclude(yield* session.bindDataframe("t", table), { name: "t", rows: 1 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are told that nobody answers input()", () =>
+    Effect.gen(function* () {
+      const session = yield* opened()
+      const asked = yield* run(session, 'name = input("Your name? ")')
+      assert.strictEqual(finished(asked).outcome, "failed")
+      assert.deepInclude(errorOf(asked), { name: "EOFError" })
+      assert.include(errorOf(asked)?.message, "nobody")
+      const alone = yield* run(session, "input()", { within: "process" })
+      assert.include(text(alone, "Stderr"), "nobody")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("abuse 38: that write to the channel harm their own session alone, and are told of it", () =>
     Effect.gen(function* () {
       const session = yield* opened()

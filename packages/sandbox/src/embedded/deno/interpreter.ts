@@ -92,6 +92,7 @@ class Interpreter {
         this.#pyodide.setInterruptBuffer(undefined)
         this.#signals.disarm()
       },
+      struck: () => this.#signals.wants(this.#mark.id),
       sleep: (seconds: number) => {
         this.#signals.sleep(seconds * 1000)
         this.#pyodide.checkInterrupt()

@@ -103,6 +103,11 @@ export class SignalReceiver {
     Atomics.store(this.buffer, slots.signal, 0)
   }
 
+  /** Whether an interrupt was asked for that means an execution. */
+  wants(id: number): boolean {
+    return Atomics.load(this.buffer, slots.wanted) === id
+  }
+
   get #interrupted(): boolean {
     return Atomics.load(this.buffer, slots.signal) === interrupt
   }
