@@ -85,8 +85,8 @@ const language = new Set(
 
 const outside = (query: string): ReadonlyArray<string> =>
   query
-    .replace(/`(?:\\.|[^`\\])*`/gs, " ")
-    .replace(/'(?:\\.|[^'\\])*'/gs, " ")
+    // Names and texts in one pass: each may hold the other's quotes.
+    .replace(/`(?:\\.|[^`\\])*`|'(?:\\.|[^'\\])*'/gs, " ")
     .replace(/@\d{4}-\d{2}-\d{2}/g, " ")
     .split(/[^\p{L}\p{N}_"'`\\]+/u)
     .filter((word) => word !== "" && !/^\d+$/.test(word))
@@ -132,6 +132,10 @@ describe("queries", () => {
     assert.strictEqual(text("O'Hare\"\\"), "'O\\'Hare\"\\\\'")
     assert.strictEqual(text("a\nb"), "'a\\u000ab'")
     assert.strictEqual(identifier("odd `name\\"), "`odd \\`name\\\\`")
+    assert.strictEqual(identifier("a\nb\u2028\0"), "`a\\u000ab\\u2028\\u0000`")
+    checkQuery(
+      `run: ${identifier("it's")} -> { where: ${identifier("`")} = ${text("an ` in it")} and ${identifier("`")} = ${text("two `` in it")} }`
+    )
   })
 })
 

@@ -10,9 +10,15 @@ import type { FieldFacts } from "../understanding/Facts.ts"
 import { yearsOf } from "../understanding/passes/Times.ts"
 import type { Expression, Filter, Group } from "./Plan.ts"
 
+/** What its quotes hold, with everything escaped that could end it or that the grammar does not take raw. */
+const held = (value: string, quote: string): string =>
+  value.replace(/[\\`'\p{Cc}\u2028\u2029]/gu, (mark) => {
+    if (mark === "\\" || mark === quote) return `\\${mark}`
+    return mark === "`" || mark === "'" ? mark : `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`
+  })
+
 /** A name in backquotes: any text can be one. */
-export const identifier = (name: string): string =>
-  `\`${name.replace(/[\\`]/g, (mark) => `\\${mark}`).replace(/[\n\r]/g, " ")}\``
+export const identifier = (name: string): string => `\`${held(name, "`")}\``
 
 /** A field by its path through joins, each step in backquotes. */
 export const path = (name: string): string => name.split(".").map(identifier).join(".")
@@ -20,11 +26,8 @@ export const path = (name: string): string => name.split(".").map(identifier).jo
 /** A field of a source. */
 export const reference = (facts: FieldFacts): string => path(facts.field.name)
 
-/** A text in quotes, with everything escaped that could end it or that the grammar does not take raw. */
-export const text = (value: string): string =>
-  `'${value.replace(/[\\'\p{Cc}\u2028\u2029]/gu, (mark) =>
-    mark === "\\" || mark === "'" ? `\\${mark}` : `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`
-  )}'`
+/** A text in quotes. */
+export const text = (value: string): string => `'${held(value, "'")}'`
 
 /** A number without an exponent. */
 export const number = (value: number): string => {
