@@ -154,7 +154,7 @@ describe("Merge", () => {
         assert.isAbove(share.document.here / share.document.git, 0.75, told)
         assert.isAbove(share.other.here / share.other.git, 0.4, told)
       }),
-    180_000
+    600_000
   )
 
   it("takes a bounded time on texts made to be slow", () => {

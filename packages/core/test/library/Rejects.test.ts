@@ -104,6 +104,6 @@ describe("Rejects", () => {
         assert.isAbove(rejected, 200)
         assert.isAbove(cases.length - rejected, 100)
       }),
-    180_000
+    600_000
   )
 })
