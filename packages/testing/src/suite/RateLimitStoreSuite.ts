@@ -46,6 +46,20 @@ export const suite = <E>(name: string, layer: Layer.Layer<RateLimitStore, E>): v
       })
     )
 
+    it.effect("gets none back by the clock of a server that lags behind, nor afterwards", () =>
+      Effect.gen(function* () {
+        const id = yield* Sample.organizationId
+        yield* TestClock.adjust("1 minutes")
+        yield* take(id, 20)
+        const lagging = DateTime.subtract(yield* DateTime.now, { seconds: 10 })
+        const late = RateLimitStore.use((store) => store.take(id, limit, 1, lagging))
+        assert.deepStrictEqual(yield* late, { granted: 0, level: 0 })
+        assert.deepStrictEqual(yield* take(id, 1), { granted: 0, level: 0 })
+        yield* TestClock.adjust("1 seconds")
+        assert.strictEqual((yield* take(id, 100)).granted, 10)
+      })
+    )
+
     it.effect("goes by the limit that it is told each time", () =>
       Effect.gen(function* () {
         const id = yield* Sample.organizationId
