@@ -5,16 +5,19 @@
 import type { ResultTable, Value } from "@castellan/core/connector/ResultTable"
 import * as KernelSession from "@castellan/sandbox/session/KernelSession"
 import type { SandboxTier } from "@castellan/sandbox/session/SandboxProcess"
-import { Effect, type Scope } from "effect"
+import * as DuckDbSqlExecutor from "@castellan/sandbox/sql/DuckDbSqlExecutor"
+import { SqlExecutor } from "@castellan/sandbox/sql/SqlExecutor"
+import { Context, Effect, Layer, type Scope } from "effect"
 import { join } from "node:path"
 import { BenchmarkFailure } from "../BenchmarkFailure.ts"
 import { orFail, sessionOf, spec } from "./CastellanSessions.ts"
 import { timed } from "./PlainPython.ts"
 import type { PythonHost } from "./PythonSession.ts"
 
-/** Milliseconds of a table that goes in, and of one that comes out. */
+/** Milliseconds of a table that goes in, of a question that is asked of it, and of one that comes out. */
 export interface Crossing {
   readonly enters: number
+  readonly asks: number
   readonly leaves: number
 }
 
@@ -66,13 +69,23 @@ assert frame["amount"].iloc[-1] == ${((count - 1) * 7919) % 1_000_003} / 100
 assert str(frame["sold_at"].dt.tz) == "UTC" and frame["sold_at"].iloc[1].second == 1
 `
 
+/** The sums of a thousand products: by SQL, for which the table goes into an engine of its own, and by pandas itself. */
+const ask = (count: number) => {
+  const told = `\nassert len(sums) == ${Math.min(count, 1000)}\ndel sums`
+  return {
+    sql: `import castellan\nsums = castellan.sql("select product, sum(amount) from frame group by product")${told}`,
+    pandas: `sums = frame.groupby("product")["amount"].sum()${told}`
+  }
+}
+
 /** Ours: a session that takes the table and hands it out again. */
 export const castellanTables: (
   name: string,
   tier: SandboxTier,
   rows: number
 ) => Effect.Effect<TableWay, BenchmarkFailure, Scope.Scope> = Effect.fnUntraced(function* (name, tier, rows) {
-  const session = yield* orFail(KernelSession.open(tier, spec()))
+  const executor = Context.get(yield* Layer.build(DuckDbSqlExecutor.layer()), SqlExecutor)
+  const session = yield* orFail(KernelSession.open(tier, spec(), executor))
   const { run } = sessionOf(session)
   const table = tableOf(rows)
   return {
@@ -80,6 +93,7 @@ export const castellanTables: (
     crossing: Effect.gen(function* () {
       const enters = yield* timed(orFail(session.bindDataframe("frame", table)))
       yield* run(check(rows))
+      const asks = yield* run(ask(rows).sql)
       const started = performance.now()
       const stream = yield* orFail(session.exportDataframe("frame"))
       const leaves = performance.now() - started
@@ -87,7 +101,7 @@ export const castellanTables: (
         return yield* new BenchmarkFailure({ message: `a table of ${rows} rows came out as ${stream.length} bytes` })
       }
       yield* run("del frame")
-      return { enters, leaves }
+      return { enters, asks, leaves }
     })
   }
 })
@@ -123,9 +137,10 @@ export const fileTables: (
       crossing: Effect.gen(function* () {
         const enters = yield* session.run(read(path("in")))
         yield* session.run(check(rows))
+        const asks = yield* session.run(ask(rows).pandas)
         const leaves = yield* session.run(write(path("out")))
         yield* session.run("del frame")
-        return { enters, leaves }
+        return { enters, asks, leaves }
       })
     }
   }
