@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
+import { randomInt } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -17,15 +18,20 @@ const folder = (): string => {
 }
 afterAll(() => folders.forEach((made) => rmSync(made, { recursive: true, force: true })))
 
-/** A port that is free: the server cannot say which one it took. */
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once("error", () => resolve(false))
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)))
+  })
+
+/**
+ * A port that is free: the server cannot say which one it took. It is none that a system gives to whoever connects,
+ * which could be taken before the server has it.
+ */
 const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  await once(server, "close")
-  if (address === null || typeof address === "string") throw new Error("no port is free")
-  return address.port
+  const port = randomInt(10_000, 30_000)
+  return (await isFree(port)) ? port : freePort()
 }
 
 const answers = (port: number): Promise<boolean> =>
