@@ -4,6 +4,7 @@
  *
  * Source: api-v2.md "Authentication"; decisions.md §3; policy-cases K1 to K7, K24, K29 to K34, K40.
  */
+import * as Brand from "effect/Brand"
 import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
 import * as DateTime from "effect/DateTime"
@@ -12,7 +13,7 @@ import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { ApiKeyHash } from "../apikey/ApiKey.ts"
+import type { ApiKeyHash } from "../apikey/ApiKey.ts"
 import * as ApiKeySecret from "../apikey/ApiKeySecret.ts"
 import { isUseNoted } from "../apikey/ApiKeyState.ts"
 import { ApiKeyStore } from "../apikey/ApiKeyStore.ts"
@@ -28,16 +29,17 @@ import * as EffectiveRoles from "./EffectiveRoles.ts"
 import * as KeyAuthority from "./KeyAuthority.ts"
 import { Principal } from "./Principal.ts"
 
-/** An issued value is base64. A digest in hexadecimal has the form of a hash by its making: it is not checked again on every request. */
-const hashWith = (digest: Digest.Digest["Service"], secret: Redacted.Redacted<string>): Effect.Effect<ApiKeyHash> =>
-  Effect.map(digest.digestHex(Digest.sha256, asciiBytes(Redacted.value(secret))), (hex) =>
-    ApiKeyHash.make(hex, { disableChecks: true })
-  )
+/** A digest in hexadecimal has the form of a hash by its making: it is not checked again on every request. */
+const ofDigest = Brand.nominal<ApiKeyHash>()
+
+/** The hash of an issued value, which is base64. */
+const hashWith = (digest: Digest.Digest["Service"], value: string): Effect.Effect<ApiKeyHash> =>
+  Effect.map(digest.digestHex(Digest.sha256, asciiBytes(value)), ofDigest)
 
 /** The hash under which a key's value is stored and looked up. */
 export const hashOf: (secret: Redacted.Redacted<string>) => Effect.Effect<ApiKeyHash, never, Digest.Digest> = (
   secret
-) => Digest.Digest.use((digest) => hashWith(digest, secret))
+) => Digest.Digest.use((digest) => hashWith(digest, Redacted.value(secret)))
 
 /** There is no credential at all. */
 const missing = new Unauthenticated({ message: "Authentication required" })
@@ -108,14 +110,16 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | CredentialF
       }
 
       // Untraced, all of it: it is a part of every request, whose own span tells as much.
-      const byKey = (value: Redacted.Redacted<string>): Effect.Effect<Principal, Unauthenticated> =>
-        ApiKeySecret.isWellFormed(Redacted.value(value))
-          ? Effect.flatMap(Effect.flatMap(hashWith(digest, value), facts.ofHash), (found) =>
-              Option.isNone(found)
-                ? Effect.fail(notFound)
-                : Effect.clockWith((clock) =>
-                    ofFacts(found.value, DateTime.makeUnsafe(clock.currentTimeMillisUnsafe()))
-                  )
+      const byKey = (value: string): Effect.Effect<Principal, Unauthenticated> =>
+        ApiKeySecret.isWellFormed(value)
+          ? Effect.flatMap(hashWith(digest, value), (hash) =>
+              Effect.flatMap(facts.ofHash(hash), (found) =>
+                Option.isNone(found)
+                  ? Effect.fail(notFound)
+                  : Effect.clockWith((clock) =>
+                      ofFacts(found.value, DateTime.makeUnsafe(clock.currentTimeMillisUnsafe()))
+                    )
+              )
             )
           : Effect.fail(malformed)
 
@@ -173,7 +177,7 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | CredentialF
       const authenticate = (bearer: Redacted.Redacted<string>): Effect.Effect<Principal, Unauthenticated> => {
         const value = Redacted.value(bearer)
         if (value === "") return Effect.fail(missing)
-        return tokenForm.test(value) ? byToken(bearer) : byKey(bearer)
+        return tokenForm.test(value) ? byToken(bearer) : byKey(value)
       }
 
       return Authentication.of({

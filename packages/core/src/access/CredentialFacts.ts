@@ -86,17 +86,23 @@ export const layer: Layer.Layer<CredentialFacts, never, ApiKeyStore | MemberStor
       return found.map((key): OwnedKey => ({ key, owner: byId.get(key.owner) }))
     })
 
-    const ofFound = Effect.fnUntraced(function* (key: Option.Option<ApiKey>) {
-      if (Option.isNone(key)) return Option.none<KeyFacts>()
-      const { ancestors, organizationId, owner } = key.value
-      return Option.some<KeyFacts>({
-        key: key.value,
-        owner: Option.getOrUndefined(yield* members.get(organizationId, owner)),
-        ancestors:
-          ancestors.length === 0 ? [] : yield* owned(organizationId, yield* keys.named(organizationId, ancestors)),
-        roles: yield* roles.list(organizationId)
-      })
-    })
+    const ancestorsOf = ({ ancestors, organizationId }: ApiKey): Effect.Effect<ReadonlyArray<OwnedKey>> =>
+      ancestors.length === 0
+        ? Effect.succeed([])
+        : Effect.flatMap(keys.named(organizationId, ancestors), (found) => owned(organizationId, found))
+
+    // Every request passes here, and a generator would take as long as what is asked.
+    const ofFound = (found: Option.Option<ApiKey>): Effect.Effect<Option.Option<KeyFacts>> => {
+      if (Option.isNone(found)) return Effect.succeedNone
+      const key = found.value
+      return Effect.flatMap(members.get(key.organizationId, key.owner), (owner) =>
+        Effect.flatMapEager(ancestorsOf(key), (ancestors) =>
+          Effect.map(roles.list(key.organizationId), (existing) =>
+            Option.some({ key, owner: Option.getOrUndefined(owner), ancestors, roles: existing })
+          )
+        )
+      )
+    }
 
     const ofKey = (organizationId: OrganizationId, id: ApiKeyId) =>
       Effect.flatMap(keys.get(organizationId, id), ofFound)

@@ -98,10 +98,11 @@ export const rotate = (
 /** Uses within this time are one, so that a busy key is not written with every request. */
 export const useInterval: Duration.Duration = Duration.minutes(1)
 
+const useMillis = Duration.toMillis(useInterval)
+
 /** Whether a use at a moment is long enough after the last one that was noted, where one was. */
 export const isUseDue = (lastUsedAt: DateTime.Utc | undefined, at: DateTime.Utc): boolean =>
-  lastUsedAt === undefined ||
-  DateTime.toEpochMillis(at) - DateTime.toEpochMillis(lastUsedAt) >= Duration.toMillis(useInterval)
+  lastUsedAt === undefined || DateTime.toEpochMillis(at) - DateTime.toEpochMillis(lastUsedAt) >= useMillis
 
 /** Whether a use at a moment is worth being noted: the key works, and the last one was noted long enough ago. */
 export const isUseNoted = (key: ApiKey, now: DateTime.Utc): boolean =>

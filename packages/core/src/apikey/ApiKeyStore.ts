@@ -76,20 +76,14 @@ export const layerMemory: Layer.Layer<ApiKeyStore> = Layer.effect(
     const keys = yield* MemoryTable.make<ApiKeyId, ApiKey>()
     const ids = yield* MemoryTable.make<ApiKeyHash, ApiKeyId>()
     const get = (organizationId: OrganizationId, id: ApiKeyId) =>
-      Effect.map(
-        keys.get(id),
-        Option.filter((key) => key.organizationId === organizationId)
-      )
+      keys.find(id, (key) => key.organizationId === organizationId)
     return ApiKeyStore.of({
       byHash: (hash) =>
         Effect.flatMap(ids.get(hash), (id) =>
           Option.isNone(id)
             ? Effect.succeedNone
             : // A key saved again under another hash is no longer found by the old one.
-              Effect.map(
-                keys.get(id.value),
-                Option.filter((key) => key.hash === hash)
-              )
+              keys.find(id.value, (key) => key.hash === hash)
         ),
       get,
       named: (organizationId, wanted) =>

@@ -39,10 +39,7 @@ export const layerMemory: Layer.Layer<MemberStore> = Layer.effect(
   Effect.gen(function* () {
     const table = yield* MemoryTable.make<MemberId, Member>()
     const get = (organizationId: OrganizationId, id: MemberId) =>
-      Effect.map(
-        table.get(id),
-        Option.filter((member) => member.organizationId === organizationId)
-      )
+      table.find(id, (member) => member.organizationId === organizationId)
     return MemberStore.of({
       get,
       list: (organizationId) => table.where((member) => member.organizationId === organizationId),

@@ -9,6 +9,8 @@ import { CurrentMemoryTransaction, type MemoryTransaction } from "./MemoryTransa
 /** Rows by key. Every operation is atomic. */
 export interface MemoryTable<Key, Row> {
   readonly get: (key: Key) => Effect.Effect<Option.Option<Row>>
+  /** The row of a key, where it is as wanted. */
+  readonly find: (key: Key, isWanted: (row: Row) => boolean) => Effect.Effect<Option.Option<Row>>
   readonly set: (key: Key, row: Row) => Effect.Effect<void>
   /** Removes the row; nothing where there is none. */
   readonly remove: (key: Key) => Effect.Effect<void>
@@ -82,16 +84,19 @@ export const make = <Key, Row>(): Effect.Effect<MemoryTable<Key, Row>> =>
       return seen
     }
 
+    /** The row of a key as the fiber sees it. */
+    const look = (view: View<Key, Row> | undefined, key: Key): Option.Option<Row> => {
+      view?.read.add(key)
+      return view?.pending.get(key) ?? Option.fromUndefinedOr(committed.get(key))
+    }
+
     const use = <A>(f: (view: View<Key, Row> | undefined) => A): Effect.Effect<A> =>
       // A fiber that outlives the transaction it was started in is outside of it.
-      Effect.map(CurrentMemoryTransaction, (current) => f(current?.isOpen === true ? viewOf(current) : undefined))
+      CurrentMemoryTransaction.useSync((current) => f(current?.isOpen === true ? viewOf(current) : undefined))
 
     return {
-      get: (key) =>
-        use((view) => {
-          view?.read.add(key)
-          return view?.pending.get(key) ?? Option.fromUndefinedOr(committed.get(key))
-        }),
+      get: (key) => use((view) => look(view, key)),
+      find: (key, isWanted) => use((view) => Option.filter(look(view, key), isWanted)),
       set: (key, row) => use((view) => put(view, key, Option.some(row))),
       remove: (key) => use((view) => put(view, key, Option.none())),
       where: (predicate) =>

@@ -48,22 +48,22 @@ export const layer: Layer.Layer<Models, never, LanguageModels | ModelStore | Org
     const store = yield* ModelStore
     const organizations = yield* OrganizationStore
 
-    const factsOf = Effect.fnUntraced(function* (principal: Principal) {
-      const organization = yield* organizations.get(principal.organizationId)
-      const facts: ModelPolicy.ModelFacts = {
-        models: yield* store.numbered(principal.organizationId, languageModels.served),
-        roles: principal.roles,
-        organizationDefault: Option.isSome(organization) ? organization.value.defaultModel : undefined
-      }
-      return facts
-    })
+    const factsOf = ({ organizationId, roles }: Principal): Effect.Effect<ModelPolicy.ModelFacts> =>
+      Effect.flatMap(organizations.get(organizationId), (organization) =>
+        Effect.map(store.numbered(organizationId, languageModels.served), (models) => ({
+          models,
+          roles,
+          organizationDefault: Option.isSome(organization) ? organization.value.defaultModel : undefined
+        }))
+      )
 
     return Models.of({
-      list: Effect.gen(function* () {
-        const facts = yield* factsOf(yield* CurrentPrincipal)
-        const preset = ModelPolicy.defaultModel(facts)
-        return ModelPolicy.choosable(facts).map((model) => ({ model, isDefault: model.id === preset?.id }))
-      }).pipe(traced("Models.list")),
+      list: CurrentPrincipal.use((principal) =>
+        Effect.map(factsOf(principal), (facts) => {
+          const preset = ModelPolicy.defaultModel(facts)
+          return ModelPolicy.choosable(facts).map((model) => ({ model, isDefault: model.id === preset?.id }))
+        })
+      ).pipe(traced("Models.list")),
       choose: Effect.fn("Models.choose")(function* (principal, named) {
         const chosen = ModelPolicy.choose(yield* factsOf(principal), named)
         return yield* Effect.fromResult(Result.mapError(chosen, refusal))

@@ -29,10 +29,7 @@ export const layerMemory: Layer.Layer<RoleStore> = Layer.effect(
   Effect.gen(function* () {
     const table = yield* MemoryTable.make<RoleId, Role>()
     const get = (organizationId: OrganizationId, id: RoleId) =>
-      Effect.map(
-        table.get(id),
-        Option.filter((role) => role.organizationId === organizationId)
-      )
+      table.find(id, (role) => role.organizationId === organizationId)
     return RoleStore.of({
       get,
       list: (organizationId) => table.where((role) => role.organizationId === organizationId),

@@ -9,4 +9,6 @@ import * as Tracer from "effect/Tracer"
 export const traced =
   (name: string) =>
   <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(Effect.tracer, (tracer) => (tracer === Tracer.nativeTracer ? self : Effect.withSpan(self, name)))
+    Effect.withFiber(({ cache: { tracer } }) =>
+      tracer === undefined || tracer === Tracer.nativeTracer ? self : Effect.withSpan(self, name)
+    )
