@@ -126,9 +126,23 @@ const refused = (reply: Site.Reply, status: number, code: string, names: RegExp 
   assert.match(envelope.message, names)
   assert.match(reply.headers["x-request-id"] ?? "", /^[\x21-\x7e]{1,128}$/)
   assert.strictEqual(reply.headers["x-content-type-options"], "nosniff")
+  assert.strictEqual(reply.headers["cache-control"], "no-store")
 }
 
 layer(Site.layer(), { excludeTestServices: true, timeout: "180 seconds" })("requests", (it) => {
+  it.effect("what is answered is kept by nobody on the way: a list, and least of all a new key", () =>
+    Effect.gen(function* () {
+      for (const [reply, status] of [
+        [yield* Site.call("/v2/chats"), 200],
+        [yield* Site.post("/v2/api-keys", { inheritAllRoles: true }), 201],
+        [yield* Site.post("/v2/sessions", {}), 201]
+      ] as const) {
+        assert.strictEqual(reply.status, status, reply.text)
+        assert.strictEqual(reply.headers["cache-control"], "no-store")
+      }
+    })
+  )
+
   describe("the order of checks", () => {
     it.effect("an unknown path is 404, whoever asks and whatever they send", () =>
       Effect.gen(function* () {

@@ -32,20 +32,17 @@ const isThere = (credential: Credential): boolean => Redacted.value(credential) 
 
 const sentAsBearer = HttpApiBuilder.securityDecode(bearer)
 
-/** No credential. */
-const none = Redacted.make("")
-
-const sentAsServiceKey = ({ headers }: HttpServerRequest.HttpServerRequest): Credential => {
+const sentAsServiceKey = ({ headers }: HttpServerRequest.HttpServerRequest): Credential | undefined => {
   const sent = headers["svc_api_key"]
-  return sent === undefined ? none : Redacted.make(sent)
+  return sent === undefined ? undefined : Redacted.make(sent)
 }
 
 /** Credentials by core's authentication. */
 export const make: Effect.Effect<RequestCredentials, never, Authentication> = Effect.map(
   Authentication,
   ({ authenticate, authenticateAll }) => {
-    const principalOf = (own: Credential, other: Credential) =>
-      isThere(own) && isThere(other) ? authenticateAll([own, other]) : authenticate(own)
+    const principalOf = (own: Credential, other: Credential | undefined) =>
+      other !== undefined && isThere(other) && isThere(own) ? authenticateAll([own, other]) : authenticate(own)
     return {
       ofBearer: (own) =>
         HttpServerRequest.HttpServerRequest.use((request) => principalOf(own, sentAsServiceKey(request))),

@@ -17,8 +17,8 @@ export interface CorsOptions {
 
 /** What answers say to browsers. */
 export interface Cors {
-  /** Headers of every answer to a request. */
-  readonly headersOf: (request: HttpServerRequest.HttpServerRequest) => Readonly<Record<string, string>>
+  /** Sets what every answer to a request says among its headers. */
+  readonly set: (headers: Record<string, string>, request: HttpServerRequest.HttpServerRequest) => void
   /** Headers of the answer to a preflight of a path with its methods; nothing when the request is none. */
   readonly preflightOf: (
     request: HttpServerRequest.HttpServerRequest,
@@ -32,7 +32,7 @@ const exposed =
 const requestHeaders =
   "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, Connect-Protocol-Version, Connect-Timeout-Ms, svc_api_key"
 
-const none: Cors = { headersOf: () => ({}), preflightOf: () => undefined }
+const none: Cors = { set: () => {}, preflightOf: () => undefined }
 
 /** Throws for what no browser would ever send as an origin: it would silently allow nobody. */
 const requireOrigin = (text: string): string => {
@@ -49,14 +49,14 @@ export const make = (options: CorsOptions | undefined): Cors => {
   const maxAge = String(Math.floor(Duration.toSeconds(options.maxAge ?? Duration.minutes(10))))
   const isAllowed = (origin: string | undefined): origin is string => origin !== undefined && origins.has(origin)
   return {
-    headersOf: ({ headers }) =>
-      isAllowed(headers["origin"])
-        ? {
-            "access-control-allow-origin": headers["origin"],
-            "access-control-expose-headers": exposed,
-            vary: "Origin"
-          }
-        : { vary: "Origin" },
+    set: (headers, request) => {
+      const { origin } = request.headers
+      if (isAllowed(origin)) {
+        headers["access-control-allow-origin"] = origin
+        headers["access-control-expose-headers"] = exposed
+      }
+      headers["vary"] = "Origin"
+    },
     preflightOf: ({ headers }, methods) =>
       isAllowed(headers["origin"]) && headers["access-control-request-method"] !== undefined
         ? {

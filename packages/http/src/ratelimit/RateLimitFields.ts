@@ -9,8 +9,11 @@
  */
 import type { RateLimitStanding } from "@castellan/core/ratelimit/RateLimits"
 
-/** The fields, by their names in lower case. */
-export const fieldsOf = ({ limit, remaining, resetSeconds }: RateLimitStanding): Readonly<Record<string, string>> => ({
-  "ratelimit-policy": `"organization";q=${limit.requestsPerMinute};w=60;burst=${limit.burst}`,
-  ratelimit: `"organization";r=${remaining};t=${resetSeconds}`
-})
+/** Sets the fields among the headers of an answer, which go by their names in lower case. */
+export const setFields = (
+  headers: Record<string, string>,
+  { limit, remaining, resetSeconds }: RateLimitStanding
+): void => {
+  headers["ratelimit-policy"] = `"organization";q=${limit.requestsPerMinute};w=60;burst=${limit.burst}`
+  headers["ratelimit"] = `"organization";r=${remaining};t=${resetSeconds}`
+}

@@ -16,7 +16,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import * as FailedAuthentications from "../ratelimit/FailedAuthentications.ts"
-import { fieldsOf } from "../ratelimit/RateLimitFields.ts"
+import { setFields } from "../ratelimit/RateLimitFields.ts"
 import { CurrentExchange } from "./Exchange.ts"
 
 /** Admits requests to operations. */
@@ -47,37 +47,45 @@ export const layer: Layer.Layer<Admission, never, Idempotency | RateLimits> = La
     const idempotency = yield* Idempotency
     const failures = yield* FailedAuthentications.make
 
-    const countFailure = Effect.gen(function* () {
+    /** Counts an authentication that has failed, and fails with what it failed with, or because there were too many. */
+    const refuse = Effect.fnUntraced(function* (failure: Unauthenticated) {
       const request = yield* HttpServerRequest.HttpServerRequest
       const { address } = yield* RequestOrigin
       if (address !== undefined && hasCredentials(request)) yield* failures.count(address)
+      return yield* failure
     })
 
     /** Carries out an operation that is within the limit, as the principal. */
     const within = <E, R>(
-      { exceeded, ...standing }: RateLimitStanding,
+      standing: RateLimitStanding,
       principal: Principal,
       operation: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-    ): Effect.Effect<
-      HttpServerResponse.HttpServerResponse,
-      E | RateLimitExceeded,
-      Exclude<R, CurrentPrincipal> | HttpRouter.Provided
-    > =>
-      CurrentExchange.use(({ headers }) => {
-        Object.assign(headers, fieldsOf(standing))
-        const admitted = Effect.provideService(idempotency.once(principal, operation), CurrentPrincipal, principal)
-        return exceeded === undefined ? admitted : Effect.andThen(exceeded, admitted)
-      })
+    ) =>
+      CurrentExchange.use(
+        ({
+          headers
+        }): Effect.Effect<
+          HttpServerResponse.HttpServerResponse,
+          E | RateLimitExceeded,
+          Exclude<R, CurrentPrincipal> | HttpRouter.Provided
+        > => {
+          setFields(headers, standing)
+          const { exceeded } = standing
+          return exceeded === undefined
+            ? Effect.provideService(idempotency.once(principal, operation), CurrentPrincipal, principal)
+            : Effect.fail(exceeded)
+        }
+      )
 
     return Admission.of({
       admit: (authentication, operation) =>
-        Effect.flatMap(
-          Effect.tapError(authentication, () => countFailure),
-          (principal) =>
+        Effect.matchEffect(authentication, {
+          onFailure: refuse,
+          onSuccess: (principal) =>
             Effect.flatMap(rateLimits.count(principal.organizationId), (standing) =>
               within(standing, principal, operation)
             )
-        )
+        })
     })
   })
 )

@@ -27,7 +27,8 @@ export const of = (
   trustedProxies: number
 ): string | undefined => {
   const socket = Option.getOrUndefined(request.remoteAddress)
-  const own = socket === undefined ? undefined : (plain(socket) ?? socket)
+  // What a socket tells is an address as such, but for an IPv4 one that is written as one of IPv6.
+  const own = socket === undefined || !socket.includes(":") ? socket : (plain(socket) ?? socket)
   if (trustedProxies < 1) return own
   const forwarded = (request.headers["x-forwarded-for"] ?? "").split(",").at(-trustedProxies)
   // Fewer addresses than proxies: the request has come another way, and what it says of itself is not believed.

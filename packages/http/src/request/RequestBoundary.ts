@@ -74,9 +74,8 @@ const complete = (
   response: HttpServerResponse.HttpServerResponse,
   { headers }: Exchange
 ): HttpServerResponse.HttpServerResponse => {
-  const isJson = response.headers["content-type"] === "application/json"
-  const answer = response.status < 400 || isJson ? response : ErrorResponse.ofStatus(response.status)
-  headers["x-content-type-options"] = "nosniff"
+  const hasEnvelope = response.status < 400 || response.headers["content-type"] === "application/json"
+  const answer = hasEnvelope ? response : ErrorResponse.ofStatus(response.status)
   headers["cache-control"] ??= answer.headers["cache-control"] ?? "no-store"
   return HttpServerResponse.setHeaders(answer, headers)
 }
@@ -92,9 +91,8 @@ export const make = (routes: RouteTable<Operation>, options: BoundaryOptions): H
   Effect.contextWith((surroundings: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => {
     const request = Context.get(surroundings, HttpServerRequest.HttpServerRequest)
     const requestId = RequestId.of(request.headers[RequestId.header])
-    const exchange = new Exchange()
-    Object.assign(exchange.headers, options.cors.headersOf(request))
-    exchange.headers[RequestId.header] = requestId
+    const exchange = new Exchange(requestId)
+    options.cors.set(exchange.headers, request)
     const found = request.method === "OPTIONS" ? undefined : routes.find(request.method, request.url)
     const challenge = found === undefined ? challengeOf(request.url) : found.handler.challenge
 

@@ -19,7 +19,7 @@ let made = 0
 const next = (): string => {
   origin ??= SecureRandom.uuidV4Unsafe().replaceAll("-", "").slice(0, 16)
   made += 1
-  return `${origin}-${made.toString(36)}`
+  return `${origin}-${made}`
 }
 
 /** The id that a client sent, when it is 1 to 128 visible ASCII characters; else a new one. */

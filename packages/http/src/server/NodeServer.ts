@@ -88,6 +88,22 @@ const namesOneHost = (request: IncomingMessage): boolean => {
 /** Whether a body brings files: forms have bounds of their own, which the operation knows. */
 const isForm = ({ headers }: IncomingMessage): boolean => /^multipart\/form-data\b/i.test(headers["content-type"] ?? "")
 
+/** A connection, by its last exchange. */
+class Connection {
+  private request: IncomingMessage | undefined
+  private response: ServerResponse | undefined
+
+  began(request: IncomingMessage, response: ServerResponse): void {
+    this.request = request
+    this.response = response
+  }
+
+  /** Whether the body of the last request still comes in, though its answer is on its way. */
+  get isInAnsweredBody(): boolean {
+    return this.request?.complete === false && this.response?.headersSent === true
+  }
+}
+
 /** Puts the application behind the guards of a server, and answers with the connections that have asked for nothing. */
 const attach = (
   server: Server,
@@ -95,15 +111,15 @@ const attach = (
   maxBodyBytes: number
 ): ReadonlySet<Socket> => {
   const silent = new Set<Socket>()
+  const connections = new WeakMap<Duplex, Connection>()
   server.on("connection", (socket: Socket) => {
     silent.add(socket)
+    connections.set(socket, new Connection())
     socket.once("close", () => silent.delete(socket))
   })
-  /** The last exchange of each connection. */
-  const exchanges = new WeakMap<Duplex, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
   const guarded = (request: IncomingMessage, response: ServerResponse): void => {
     silent.delete(request.socket)
-    exchanges.set(request.socket, { request, response })
+    connections.get(request.socket)?.began(request, response)
     if (namesOneHost(request)) handle(request, response)
     else RawResponse.refuse(request, response, 400, "host: must be sent exactly once")
   }
@@ -123,9 +139,8 @@ const attach = (
   )
   server.on("connect", (_request, socket) => RawResponse.end(socket, 405, "method: CONNECT is not served here"))
   server.on("clientError", (error, socket) => {
-    const last = exchanges.get(socket)
     // What is wrong is in the body of a request that was answered already: a second answer would be to nothing.
-    if (last !== undefined && !last.request.complete && last.response.headersSent) RawResponse.close(socket)
+    if (connections.get(socket)?.isInAnsweredBody === true) RawResponse.close(socket)
     else RawResponse.end(socket, ...RawResponse.ofClientError(error))
   })
   return silent
