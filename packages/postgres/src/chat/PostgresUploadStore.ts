@@ -3,6 +3,7 @@
  */
 import { Upload } from "@castellan/core/chat/Upload"
 import { UploadStore } from "@castellan/core/chat/UploadStore"
+import { Transaction } from "@castellan/core/transaction/Transaction"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -10,6 +11,8 @@ import * as Option from "effect/Option"
 import { SqlClient } from "effect/sql/SqlClient"
 import * as Document from "../database/Document.ts"
 import * as LongBytes from "../database/LongBytes.ts"
+import * as LongWrite from "../database/LongWrite.ts"
+import * as PostgresTransaction from "../database/PostgresTransaction.ts"
 import * as Query from "../database/Query.ts"
 import { entering, within } from "../database/Tenancy.ts"
 
@@ -18,16 +21,23 @@ const document = Document.make(Upload)
 /** Keeps uploaded files in PostgreSQL. */
 export const layer: Layer.Layer<UploadStore, never, SqlClient> = Layer.effect(
   UploadStore,
-  Effect.map(SqlClient, (sql) =>
-    UploadStore.of({
+  Effect.gen(function* () {
+    const sql = yield* SqlClient
+    const transaction = yield* Transaction
+    return UploadStore.of({
       save: (upload, content) =>
-        Query.run(sql`
+        LongWrite.run(
+          sql,
+          transaction,
+          content.length,
+          Query.run(sql`
           INSERT INTO castellan.chat_uploads (organization_id, id, chat_id, path, created_at, document, content)
           SELECT ${upload.organizationId}, ${upload.id}, ${upload.chatId}, ${upload.path},
             ${DateTime.toDateUtc(upload.createdAt)}, ${document.encode(upload)}, ${content}
           WHERE ${entering(sql, upload.organizationId)}
           ON CONFLICT (organization_id, chat_id, path) DO UPDATE SET id = excluded.id,
-            created_at = excluded.created_at, document = excluded.document, content = excluded.content`),
+            created_at = excluded.created_at, document = excluded.document, content = excluded.content`)
+        ),
       list: (organizationId, chatId) =>
         Query.all(
           document,
@@ -57,5 +67,5 @@ export const layer: Layer.Layer<UploadStore, never, SqlClient> = Layer.effect(
         Query.run(sql`
           DELETE FROM castellan.chat_uploads WHERE ${within(sql, organizationId)} AND chat_id = ${chatId}`)
     })
-  )
-)
+  })
+).pipe(Layer.provide(PostgresTransaction.layer))

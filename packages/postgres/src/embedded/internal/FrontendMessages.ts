@@ -14,17 +14,25 @@ export const isCancelRequest = (packet: Uint8Array): boolean =>
 /** Whether a message is the client's goodbye. */
 export const isTerminate = (bytes: Uint8Array): boolean => bytes[0] === 0x58
 
+const joined = (one: Uint8Array, other: Uint8Array): Uint8Array => {
+  const bytes = new Uint8Array(one.length + other.length)
+  bytes.set(one)
+  bytes.set(other, one.length)
+  return bytes
+}
+
 /** Collects what a client sends until it is whole. */
 export class FrontendMessages {
   #kept = new Uint8Array(0)
   #hasStarted = false
 
-  /** Takes a chunk. Answers the messages that are whole by now; the first packet of all is on its own. */
+  /**
+   * Takes a chunk. Answers the messages that are whole by now, in memory of their own; the first packet of all is on its
+   * own. What is long comes as one chunk: it is copied once.
+   */
   take(chunk: Uint8Array): ReadonlyArray<Uint8Array<ArrayBuffer>> {
-    const all = new Uint8Array(this.#kept.length + chunk.length)
-    all.set(this.#kept)
-    all.set(chunk, this.#kept.length)
-    const view = new DataView(all.buffer)
+    const all = this.#kept.length === 0 ? chunk : joined(this.#kept, chunk)
+    const view = new DataView(all.buffer, all.byteOffset, all.byteLength)
     const whole: Array<Uint8Array<ArrayBuffer>> = []
     let start = 0
     let end = 0
@@ -37,12 +45,12 @@ export class FrontendMessages {
       end = next
       if (!this.#hasStarted) {
         this.#hasStarted = true
-        whole.push(all.slice(start, end))
+        whole.push(Uint8Array.from(all.subarray(start, end)))
         start = end
       }
     }
-    if (end > start) whole.push(all.slice(start, end))
-    this.#kept = all.slice(end)
+    if (end > start) whole.push(Uint8Array.from(all.subarray(start, end)))
+    this.#kept = Uint8Array.from(all.subarray(end))
     return whole
   }
 }
