@@ -136,13 +136,12 @@ export const open: (
     ),
     Effect.matchEffect({ onSuccess: () => over(lost), onFailure: over })
   )
-  const write = outgoing.take.pipe(
+  const writeNext = outgoing.take.pipe(
     Effect.flatMap(({ bytes, sent }) =>
       sent === undefined ? process.send(bytes) : Effect.tap(process.send(bytes), () => Effect.sync(sent))
-    ),
-    Effect.forever,
-    Effect.catchTag("SandboxError", over)
+    )
   )
+  const write = Effect.catchTag(Effect.forever(writeNext, { disableYield: true }), "SandboxError", over)
   yield* Effect.addFinalizer(() => over(lost))
   yield* Effect.forkScoped(read, { startImmediately: true })
   yield* Effect.forkScoped(write, { startImmediately: true })
