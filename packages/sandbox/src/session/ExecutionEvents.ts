@@ -1,7 +1,7 @@
 /**
  * What a supervisor says of one execution, made into the events of the port: bounded, in order, harmless to show.
  */
-import { type Dataframe, ExecEvent, type ExecOutcome, type RichBody } from "@castellan/core/sandcastle/SandboxRuntime"
+import type { Dataframe, ExecEvent, ExecOutcome, RichBody } from "@castellan/core/sandcastle/SandboxRuntime"
 import type { Frame } from "../protocol/FrameReader.ts"
 import type { Report, ReportedDataframe } from "../protocol/Report.ts"
 import { harmless, lossy, OutputDecoder } from "./OutputText.ts"
@@ -36,7 +36,7 @@ const formsOf = ({ forms }: Reported<"rich">, payload: Uint8Array): ReadonlyArra
   })
 }
 
-/** The events of one execution. Each method is called with what came, and answers what became of it. */
+/** The events of one execution, made of reports that were checked and not checked again. Each method is called with what came, and answers what became of it. */
 export class ExecutionEvents {
   readonly #tell: (event: ExecEvent) => void
   readonly #decoders = { stdout: new OutputDecoder(), stderr: new OutputDecoder() }
@@ -67,7 +67,7 @@ export class ExecutionEvents {
   started(): boolean {
     if (this.#started) return false
     this.#started = true
-    this.#tell(ExecEvent.cases.Started.make({}))
+    this.#tell({ _tag: "Started" })
     return true
   }
 
@@ -90,7 +90,7 @@ export class ExecutionEvents {
     }
     this.#richLeft -= payload.length
     const forms = formsOf(report, payload)
-    if (forms.length > 0) this.#tell(ExecEvent.cases.Rich.make({ forms }))
+    if (forms.length > 0) this.#tell({ _tag: "Rich", forms })
     return true
   }
 
@@ -104,20 +104,19 @@ export class ExecutionEvents {
     }
     this.#hasFailed = true
     this.#errorsLeft -= letters
-    this.#tell(
-      ExecEvent.cases.Error.make({
-        name: harmless(name),
-        message: harmless(message),
-        traceback: traceback.map(harmless)
-      })
-    )
+    this.#tell({
+      _tag: "Error",
+      name: harmless(name),
+      message: harmless(message),
+      traceback: traceback.map(harmless)
+    })
     return true
   }
 
   /** The interpreter is another now. */
   restarted(stateLost: boolean): boolean {
     if (!this.#open(0)) return this.#started
-    this.#tell(ExecEvent.cases.KernelRestarted.make({ stateLost }))
+    this.#tell({ _tag: "KernelRestarted", stateLost })
     return true
   }
 
@@ -130,21 +129,20 @@ export class ExecutionEvents {
     this.#text("stdout", this.#decoders.stdout.end())
     this.#text("stderr", this.#decoders.stderr.end())
     this.#finished = true
-    this.#tell(
-      ExecEvent.cases.Finished.make({
-        outcome,
-        exitCode: told.exit_code,
-        files: told.files,
-        dataframes: told.dataframes.map(dataframeOf),
-        droppedBytes: this.#dropped + told.dropped_bytes
-      })
-    )
+    this.#tell({
+      _tag: "Finished",
+      outcome,
+      exitCode: told.exit_code,
+      files: told.files,
+      dataframes: told.dataframes.map(dataframeOf),
+      droppedBytes: this.#dropped + told.dropped_bytes
+    })
     return true
   }
 
   #text(stream: "stderr" | "stdout", text: string): void {
     if (text === "") return
-    this.#tell(stream === "stdout" ? ExecEvent.cases.Stdout.make({ text }) : ExecEvent.cases.Stderr.make({ text }))
+    this.#tell({ _tag: stream === "stdout" ? "Stdout" : "Stderr", text })
   }
 
   /** Whether there is room for another event; bytes that there is none for are counted. */
