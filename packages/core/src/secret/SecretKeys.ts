@@ -76,14 +76,22 @@ const parse = (
   return Result.succeed({ id, bytes: decoded.success })
 }
 
-/** The keys that texts hold. */
+const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && one.every((byte, index) => byte === other[index])
+
+/** The keys that texts hold. A key may be named more than once: while keys are replaced, one is both. */
 export const read = Effect.fnUntraced(function* ({ current, former = [] }: SecretKeyTexts) {
   const byId = new Map<string, SecretKey>()
+  const bytesById = new Map<string, Uint8Array>()
   const add = Effect.fnUntraced(function* (text: Redacted.Redacted<string>) {
     const { bytes, id } = yield* Effect.fromResult(parse(text))
-    if (byId.has(id)) return yield* new SecretKeysRefusal({ message: `there are two secrets keys with the id "${id}"` })
-    const key: SecretKey = { id, key: yield* Effect.orDie(Aead.key(Aead.aes256Gcm, bytes)) }
+    const known = bytesById.get(id)
+    if (known !== undefined && !isSame(known, bytes)) {
+      return yield* new SecretKeysRefusal({ message: `there are two secrets keys with the id "${id}"` })
+    }
+    const key = byId.get(id) ?? { id, key: yield* Effect.orDie(Aead.key(Aead.aes256Gcm, bytes)) }
     byId.set(id, key)
+    bytesById.set(id, bytes)
     return key
   })
   const first = yield* add(current)

@@ -30,6 +30,15 @@ describe("SecretKeys", () => {
     })
   )
 
+  it.effect("takes a key that is named twice, as the current and a former one, while keys are replaced", () =>
+    Effect.gen(function* () {
+      const keys = yield* read(keyText("new", 1), keyText("old", 2), keyText("new", 1), `${keyText("old", 2)}\n`)
+      assert.strictEqual(keys.current.id, "new")
+      assert.deepStrictEqual([...keys.byId.keys()], ["new", "old"])
+      assert.strictEqual(keys.byId.get("new"), keys.current)
+    })
+  )
+
   const good = keyText("good", 9)
   const rule = "must be an id, a colon and the key"
   for (const [what, texts, message] of [
