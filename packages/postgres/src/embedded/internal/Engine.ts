@@ -72,7 +72,10 @@ export const open = async (folder: string): Promise<PGlite> => {
   const data = join(folder, "data")
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (!FolderLock.take(join(folder, "lock"))) {
-    throw new EngineFailure("InUse", `another process works on the database in ${folder}`)
+    throw new EngineFailure(
+      "InUse",
+      `another process works on the database in ${folder}: stop it first, or use a folder of your own`
+    )
   }
   if (!existsSync(data)) await create(folder, data)
   const version = readFileSync(join(data, "PG_VERSION"), "utf8").trim()
