@@ -89,8 +89,8 @@ const utf8 = new TextEncoder()
 /** Deadlines that only a hang reaches. */
 const patient = { callTimeout: "25 seconds", createTimeout: "25 seconds" } as const
 /** Deadlines that are waited for: what is hurried must be what does not answer. */
-const hasty = { callTimeout: "4 seconds", createTimeout: "2 seconds" } as const
-const hastyCreation = { ...patient, createTimeout: "2 seconds" } as const
+const hasty = { callTimeout: "6 seconds", createTimeout: "6 seconds" } as const
+const hastyCreation = { ...patient, createTimeout: "6 seconds" } as const
 
 /** A server for each group of tests, so that what is left of one is not counted in another. */
 const local = Layer.fresh(anyLocal)
