@@ -17,6 +17,7 @@ import { migration as sandcastleServers } from "./internal/0013_sandcastle_serve
 import { migration as unfinishedExecutions } from "./internal/0014_unfinished_executions.ts"
 import { migration as sandcastleIndexes } from "./internal/0015_sandcastle_indexes.ts"
 import { migration as assetNames } from "./internal/0016_asset_names.ts"
+import { migration as auditWall } from "./internal/0017_audit_wall.ts"
 import type { Migration } from "./Migration.ts"
 
 /** The steps. */
@@ -36,5 +37,6 @@ export const migrations: ReadonlyArray<Migration> = [
   sandcastleServers,
   unfinishedExecutions,
   sandcastleIndexes,
-  assetNames
+  assetNames,
+  auditWall
 ]
