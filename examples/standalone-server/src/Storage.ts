@@ -43,12 +43,18 @@ export const secretKeys = (settings: Settings, keep: Keep) =>
 const notifications = ({ database: server }: Settings) =>
   Option.isSome(server) ? RunNotifications.layer : RunNotifications.layerInProcess
 
-/** Requests can be answered when the database answers, within two seconds. */
+/** Requests can be answered when the database answers, within two seconds, and takes writes: each of them notes something. */
 const readiness = Layer.effect(
   Readiness.Readiness,
   Effect.map(SqlClient.SqlClient, (sql) =>
-    sql`SELECT 1`.pipe(
-      Effect.as(true),
+    sql<{
+      readonly isReadOnly: boolean
+    }>`SELECT current_setting('transaction_read_only')::boolean AS "isReadOnly"`.pipe(
+      Effect.flatMap(([row]) =>
+        row?.isReadOnly === true
+          ? Effect.as(Effect.logWarning("the database takes no writes: it is read-only"), false)
+          : Effect.succeed(true)
+      ),
       Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.succeed(false) }),
       Effect.catch((error) => Effect.as(Effect.logWarning("the database does not answer", error), false))
     )

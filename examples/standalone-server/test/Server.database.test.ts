@@ -1,7 +1,7 @@
 /** The server over a PostgreSQL server: what it keeps is there after a restart, and it says when the database is gone. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -46,7 +46,7 @@ const server = (environment: Readonly<Record<string, string>>) =>
 for (const postgres of TestDatabase.servers()) {
   describe(`the server over ${postgres.name}`, () => {
     it.live(
-      "keeps everything there, and is not ready once the database is gone",
+      "keeps everything there, and is not ready while the database is read-only, nor once it is gone",
       () =>
         Effect.gen(function* () {
           const data = yield* folder
@@ -83,12 +83,26 @@ for (const postgres of TestDatabase.servers()) {
           const { url } = yield* server(withoutOwner)
           assert.include((yield* asked(url, "/v2/chats")).text, "How many rows?")
           assert.strictEqual((yield* asked(url, "/readyz")).status, 200)
-          yield* asSuperuser(
-            postgres,
-            "postgres",
-            Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DROP DATABASE ${sql(database)} WITH (FORCE)`)
-          )
-          assert.strictEqual((yield* asked(url, "/readyz")).status, 503)
+          const administered = (change: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, SqlError.SqlError>) =>
+            asSuperuser(postgres, "postgres", Effect.flatMap(SqlClient.SqlClient, change))
+          const ready = Effect.map(asked(url, "/readyz"), ({ status }) => status === 200)
+          /** What is set for a database holds for connections that begin after it. */
+          const reconnected = (change: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, SqlError.SqlError>) =>
+            administered((sql) =>
+              Effect.andThen(
+                change(sql),
+                sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${database}`
+              )
+            )
+
+          yield* reconnected((sql) => sql`ALTER DATABASE ${sql(database)} SET default_transaction_read_only = on`)
+          // The first may have met a connection that was ended; those after it meet a database that answers.
+          assert.deepStrictEqual(yield* Effect.all([ready, ready, ready, ready]), [false, false, false, false])
+          yield* reconnected((sql) => sql`ALTER DATABASE ${sql(database)} RESET default_transaction_read_only`)
+          yield* Effect.repeat(ready, { until: (isReady) => isReady })
+
+          yield* administered((sql) => sql`DROP DATABASE ${sql(database)} WITH (FORCE)`)
+          assert.isFalse(yield* ready)
           assert.strictEqual((yield* asked(url, "/healthz")).status, 200)
           assert.strictEqual((yield* asked(url, "/v2/chats")).status, 503)
         }).pipe(Effect.scoped),

@@ -111,7 +111,8 @@ class Purse {
     const there = this.levelAt(now) + (this.isInForce(now) ? this.tokens : 0)
     return {
       limit: this.limit,
-      remaining: Math.max(0, Math.floor(there)),
+      // What is at hand here comes back to the bucket meanwhile, which never holds more than its burst.
+      remaining: Math.max(0, Math.min(this.limit.burst, Math.floor(there))),
       resetSeconds: Math.ceil(TokenBucket.millisecondsUntil(there, this.limit, this.limit.burst) / 1000)
     }
   }

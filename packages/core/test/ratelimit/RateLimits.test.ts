@@ -97,6 +97,19 @@ describe("RateLimits", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  it.effect("never tells of more requests than a burst has, whatever a server has at hand", () =>
+    Effect.gen(function* () {
+      const server = yield* serverOn(yield* RateLimitStore.RateLimitStore)
+      const { id } = yield* organization({ requestsPerMinute: 6000, burst: 100 })
+      for (let round = 0; round < 30; round++) {
+        for (let request = 0; request < 5; request++) {
+          assert.isAtMost((yield* server.count(id)).remaining, 100, `round ${round}, request ${request}`)
+        }
+        yield* TestClock.adjust("120 millis")
+      }
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
   it.effect("says when it is worth trying again", () =>
     Effect.gen(function* () {
       const server = yield* serverOn(yield* RateLimitStore.RateLimitStore)
