@@ -91,8 +91,15 @@ export const take = (lease: RunLease, { now, runnerId, until }: RunClaim): Optio
     ? Option.some({ ...lease, runnerId, epoch: lease.epoch + 1, until })
     : Option.none()
 
-/** The lease of a run whose runner is heard of; none where another runner has taken it up. */
+/**
+ * The lease of a run whose runner is heard of; none where another runner has taken it up. A heartbeat that another has
+ * overtaken shortens nothing, and one that comes after the run was handed over keeps nobody from it.
+ */
 export const renew = (lease: RunLease, beat: Heartbeat, until: DateTime.Utc): Option.Option<RunLease> =>
   lease.epoch === beat.epoch
-    ? Option.some({ ...lease, until, usage: greaterUsage(lease.usage, beat.usage) })
+    ? Option.some({
+        ...lease,
+        until: lease.runnerId === undefined ? lease.until : DateTime.max(lease.until, until),
+        usage: greaterUsage(lease.usage, beat.usage)
+      })
     : Option.none()

@@ -245,7 +245,8 @@ export const layer: Layer.Layer<ChatStore, never, RunNotifications.RunNotificati
       renew: (carried, until) =>
         Query.rows(sql<RenewedRun>`
           UPDATE castellan.run_leases AS lease
-          SET until = ${DateTime.toDateUtc(until)},
+          SET until = CASE WHEN lease.runner_id IS NULL THEN lease.until
+              ELSE greatest(lease.until, ${DateTime.toDateUtc(until)}::timestamptz) END,
             input_tokens = greatest(lease.input_tokens, carried.input_tokens),
             output_tokens = greatest(lease.output_tokens, carried.output_tokens),
             tool_calls = greatest(lease.tool_calls, carried.tool_calls)

@@ -142,6 +142,16 @@ export const leasesRuns = (it: Vitest.MethodsNonLive<ChatStoreNeeds>): void => {
     })
   )
 
+  it.effect("a heartbeat that another has overtaken does not shorten what its runner has the run for", () =>
+    Effect.gen(function* () {
+      const store = yield* ChatStore
+      const { run } = yield* carried(yield* newReader)
+      for (const minutes of [2, 1]) yield* store.renew([run], DateTime.add(noon, { minutes }))
+      assertSame(yield* store.take(run, claimAt(yield* newRunner, 119)), Option.none())
+      assert.isTrue(Option.isSome(yield* store.take(run, claimAt(yield* newRunner, 120))))
+    })
+  )
+
   it.effect("that a run ended may be said again, until it is released; then nobody takes it up", () =>
     Effect.gen(function* () {
       const store = yield* ChatStore
@@ -181,6 +191,8 @@ export const leasesRuns = (it: Vitest.MethodsNonLive<ChatStoreNeeds>): void => {
       const { run: unstarted } = yield* opened(stranger, { createdAt: noon })
       const handedOver = yield* carried(stranger)
       yield* store.handOver(handedOver.run, DateTime.add(noon, { seconds: 30 }))
+      // A heartbeat that was under way then keeps nobody from it.
+      yield* store.renew([handedOver.run], DateTime.add(noon, { minutes: 5 }))
       const released = yield* carried(reader)
       yield* store.endRun(completed(released.run, noon), noon)
       const untold = yield* carried(reader)
