@@ -132,6 +132,9 @@ export * as Exchange from "./request/Exchange.ts"
 /** Responses for what an operation fails with or dies of, in so far as somebody foresaw it. */
 export * as FailureResponse from "./request/FailureResponse.ts"
 
+/** How deep the JSON of a request may be nested. */
+export * as JsonDepth from "./request/JsonDepth.ts"
+
 /** What the operations are made of. */
 export * as OperationServices from "./request/OperationServices.ts"
 

@@ -87,6 +87,9 @@ export * as Keyset from "./database/Keyset.ts"
 /** Bytes of a row that may be more than one answer of the database holds, or than a server likes to hold for each of those who read them: they are read in pieces, each a statement of its own, so that nothing waits for a slow reader. */
 export * as LongBytes from "./database/LongBytes.ts"
 
+/** Statements that bring long bytes. */
+export * as LongWrite from "./database/LongWrite.ts"
+
 /** A PostgreSQL server as the place where everything is kept: its connections, its schema, and the role as which the service works. */
 export * as PostgresDatabase from "./database/PostgresDatabase.ts"
 

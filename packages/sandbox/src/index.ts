@@ -75,6 +75,9 @@ export * as KernelSession from "./session/KernelSession.ts"
 /** What was done to the library of a session: what is there now against what was put there, by digests; only what differs is read. */
 export * as LibraryEdits from "./session/LibraryEdits.ts"
 
+/** A line of what waits for one taker, who goes on within the very call that adds to it, where a queue of Effect's has its taker wait for the next turn of the event loop: an execution passes several of them. */
+export * as Line from "./session/Line.ts"
+
 /** Text that comes out of a sandbox, made harmless to show: bytes that are no UTF-8 become replacement characters, and control characters, which a terminal would obey, are written as escapes. */
 export * as OutputText from "./session/OutputText.ts"
 

@@ -63,6 +63,9 @@ export * as Acting from "./fixture/Acting.ts"
 /** Samples of what administration keeps, with new ids and nothing kept: for tests of stores and rules. */
 export * as AdministrationSample from "./fixture/AdministrationSample.ts"
 
+/** Texts for properties: also those that nobody types. */
+export * as AnyText from "./fixture/AnyText.ts"
+
 /** Samples of what runs by itself, with new ids and nothing kept: playbooks, their runs, schedules, reports and deliveries; agents, their triggers and runs; apps. */
 export * as AutomationSample from "./fixture/AutomationSample.ts"
 
@@ -77,6 +80,9 @@ export * as Deployment from "./fixture/Deployment.ts"
 
 /** Small builders for tests: an organization as a deployment would have it, and more members, roles, keys and connectors in it. */
 export * as Fixture from "./fixture/Fixture.ts"
+
+/** Time for what is meant to reach its limit. */
+export * as PassingTime from "./fixture/PassingTime.ts"
 
 /** How long something takes, for tests of what must not take longer than its input is long. */
 export * as ProcessorTime from "./fixture/ProcessorTime.ts"
