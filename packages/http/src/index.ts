@@ -183,6 +183,9 @@ export * as NodeServer from "./server/NodeServer.ts"
 /** Responses written to a bare socket: for what is no HTTP, or so broken that Node makes no request of it. */
 export * as RawResponse from "./server/RawResponse.ts"
 
+/** Where the fibers of requests are until they end, so that those that a server no longer waits for are interrupted. */
+export * as RequestScopes from "./server/RequestScopes.ts"
+
 /** The operation of sessions, bound to its use case. */
 export * as SessionHandlers from "./session/SessionHandlers.ts"
 

@@ -20,6 +20,42 @@ interface Underway {
   /** When it is late, in milliseconds since 1970. */
   readonly due: number
   isLate: boolean
+  /** What began just before it, of all that has not ended. */
+  before: Underway | undefined
+  /** What began just after it. */
+  after: Underway | undefined
+}
+
+/**
+ * Work that has not ended, in the order in which it began, which is that in which it is late.
+ *
+ * A list whose members refer to each other, and not a `Set`: the table of a `Set` that is not young any more goes on
+ * referring to those that took its place, each with whatever was in it. Where so much comes and goes, every request would
+ * stay in memory until the next full collection, and have been copied by two small ones, which take many times as long.
+ */
+class UnderwayList {
+  first: Underway | undefined
+  private last: Underway | undefined
+
+  add(fiber: Fiber.Fiber<unknown, unknown>, due: number): Underway {
+    const one: Underway = { fiber, due, isLate: false, before: this.last, after: undefined }
+    if (this.last === undefined) this.first = one
+    else this.last.after = one
+    this.last = one
+    return one
+  }
+
+  /** Takes out what is in it, and nothing where it is not. What was taken out refers to nothing that is. */
+  remove(one: Underway): void {
+    const { after, before } = one
+    if (before !== undefined) before.after = after
+    else if (this.first === one) this.first = after
+    else return
+    if (after !== undefined) after.before = before
+    else this.last = before
+    one.before = undefined
+    one.after = undefined
+  }
 }
 
 /** Holds work to the time that it has. */
@@ -37,15 +73,14 @@ export const make = (time: Duration.Duration): Effect.Effect<Deadline, never, Sc
     const scope = Context.get(context, Scope.Scope)
     const clock = Context.get(context, Clock.Clock)
     const milliseconds = Duration.toMillis(time)
-    // In the order in which they began, which is that in which they are late.
-    const underway = new Set<Underway>()
+    const underway = new UnderwayList()
     let isWatched = false
 
     const watch: Effect.Effect<void> = Effect.suspend(() => {
       const now = clock.currentTimeMillisUnsafe()
-      for (const one of underway) {
+      for (let one = underway.first; one !== undefined; one = underway.first) {
         if (one.due > now) return Effect.andThen(Effect.sleep(Duration.millis(one.due - now)), watch)
-        underway.delete(one)
+        underway.remove(one)
         one.isLate = true
         one.fiber.interruptUnsafe()
       }
@@ -54,8 +89,7 @@ export const make = (time: Duration.Duration): Effect.Effect<Deadline, never, Sc
     })
 
     const begin = (fiber: Fiber.Fiber<unknown, unknown>): Underway => {
-      const one = { fiber, due: clock.currentTimeMillisUnsafe() + milliseconds, isLate: false }
-      underway.add(one)
+      const one = underway.add(fiber, clock.currentTimeMillisUnsafe() + milliseconds)
       if (!isWatched) {
         isWatched = true
         Fiber.runIn(Effect.runForkWith(context)(watch), scope)
@@ -69,11 +103,11 @@ export const make = (time: Duration.Duration): Effect.Effect<Deadline, never, Sc
           const one = begin(fiber)
           return Effect.matchCauseEffect(work, {
             onSuccess: (answer) => {
-              underway.delete(one)
+              underway.remove(one)
               return Effect.succeed(answer)
             },
             onFailure: (cause) => {
-              underway.delete(one)
+              underway.remove(one)
               return one.isLate ? Effect.succeed(late) : Effect.failCause(cause)
             }
           })

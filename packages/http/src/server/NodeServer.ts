@@ -12,16 +12,15 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as Scope from "effect/Scope"
 import { CastellanHttp } from "../CastellanHttp.ts"
 import { HttpLimits } from "../HttpLimits.ts"
 import * as Surroundings from "../request/Surroundings.ts"
 import * as RawResponse from "./RawResponse.ts"
+import * as RequestScopes from "./RequestScopes.ts"
 
 /** Where and how to listen. */
 export interface NodeServerOptions {
@@ -193,9 +192,9 @@ export const layer = (options: NodeServerOptions = {}): Layer.Layer<NodeServer, 
         requireHostHeader: false
       })
 
-      const requests = yield* Scope.make("parallel")
+      const requests = RequestScopes.make()
       const handle = yield* Effect.updateContext(
-        NodeHttpServer.makeHandler(app, { scope: requests }),
+        NodeHttpServer.makeHandler(app, requests),
         (context: Context.Context<never>) => Surroundings.of(context)
       )
       const silent = attach(server, handle, maxBodyBytes)
@@ -206,7 +205,7 @@ export const layer = (options: NodeServerOptions = {}): Layer.Layer<NodeServer, 
           // Node counts a connection that has sent nothing yet as busy.
           for (const socket of silent) socket.destroy()
           const drained = yield* Effect.timeoutOption(drain(server), options.shutdownTimeout ?? Duration.seconds(10))
-          yield* Scope.close(requests, Exit.void)
+          yield* requests.close
           yield* drained._tag === "Some" ? Effect.void : Effect.timeoutOption(drain(server), Duration.seconds(1))
           server.closeAllConnections()
         })
