@@ -317,7 +317,7 @@ def main() -> None:
         system_calls = file.read()
     packages = castellan_supervisor.warm()
     # Sessions have no epoll, as this process has: what was imported here has taken it for granted.
-    vars(selectors)["DefaultSelector"] = selectors.PollSelector
+    selectors.__dict__["DefaultSelector"] = selectors.PollSelector
     _leave_threads_behind()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(path)

@@ -34,6 +34,19 @@ const parametersOf = (schema: Schema.Codec<unknown, unknown>): ToolDescription["
   }
 }
 
+/** How deep a model's arguments may be nested: what reads them goes through them by recursion here and there. */
+const maximumDepth = 512
+
+/** Whether a value of JSON is nested too deep, told level by level. */
+const isTooDeep = (value: unknown): boolean => {
+  let level: ReadonlyArray<unknown> = [value]
+  for (let depth = 0; depth <= maximumDepth; depth++) {
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []))
+    if (level.length === 0) return false
+  }
+  return true
+}
+
 /** Binds a declared tool to its handler. */
 export const bind = <Parameters extends Schema.Codec<unknown, unknown>, Output extends Schema.Codec<unknown, unknown>>(
   tool: ToolDeclaration<Parameters, Output>,
@@ -44,6 +57,10 @@ export const bind = <Parameters extends Schema.Codec<unknown, unknown>, Output e
   return {
     description: { name: tool.name, description: tool.description, parameters: parametersOf(tool.parameters) },
     run: Effect.fnUntraced(function* (input) {
+      if (isTooDeep(input)) {
+        const message = `invalid arguments of ${tool.name}: they must be nested at most ${maximumDepth} levels deep`
+        return yield* new ToolFailure({ message })
+      }
       const parameters = yield* decode(input).pipe(
         Effect.mapError((error) => new ToolFailure({ message: `invalid arguments of ${tool.name}: ${error.message}` }))
       )

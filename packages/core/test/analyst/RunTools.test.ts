@@ -191,6 +191,29 @@ describe("the tools of a run", () => {
     )
   )
 
+  it.effect.each([600, 100_000])(
+    "arguments that are nested %i levels deep are told to be, and nothing runs",
+    (levels) => {
+      const nested = Array.from({ length: levels }).reduce<Readonly<Record<string, unknown>>>(
+        (inner) => ({ inner }),
+        {}
+      )
+      return Effect.gen(function* () {
+        const { last } = yield* asked(yield* newcomer)
+        assert.strictEqual(last, "done completed")
+        const [result] = resultsOf(yield* turnNumber(2))
+        const message = "invalid arguments of make_chart: they must be nested at most 512 levels deep"
+        assert.deepInclude(result, { failed: true, content: message })
+      }).pipe(
+        Effect.provide(
+          Deployment.layer({
+            script: [calls("make_chart", { name: "Deep", result: "result_1", specification: nested }), says("No.")]
+          })
+        )
+      )
+    }
+  )
+
   it.effect("the model reads the first rows of a result, charts and tables have them all", () =>
     Effect.gen(function* () {
       const admin = yield* newcomer

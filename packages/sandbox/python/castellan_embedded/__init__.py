@@ -36,6 +36,7 @@ class Bridge(Protocol):
 
     def struck(self) -> bool:
         """Whether the execution that runs was interrupted."""
+        ...
 
     def sleep(self, seconds: float) -> None:
         """Waits, or until an interrupt."""

@@ -4,7 +4,6 @@ process that it is watched by. Each attempt answers in words what gave way, and 
 import os
 import signal
 
-
 _NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
 
 
