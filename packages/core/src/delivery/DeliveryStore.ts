@@ -80,7 +80,7 @@ export const layerMemory: Layer.Layer<DeliveryStore> = Layer.effect(
       replace: (found, next) =>
         table.modify((rows) => {
           const current = rows.get(found.id)
-          return current !== undefined && Equal.equals(current.status, found.status)
+          return current?.organizationId === found.organizationId && Equal.equals(current.status, found.status)
             ? [true, [[next.id, next]]]
             : [false, []]
         }),
