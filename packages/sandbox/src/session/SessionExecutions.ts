@@ -174,6 +174,13 @@ export const make: (
     const answered = yield* query.pipe(
       Effect.map((content) => ({ content })),
       Effect.catchTag("SandboxError", ({ message }) => Effect.succeed({ content: nothing, error: inWords(message) })),
+      // Whoever answers goes on to the next call, whatever an executor does.
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("SQL of a sandbox failed unexpectedly", defect), {
+          content: nothing,
+          error: "the query failed unexpectedly"
+        })
+      ),
       Effect.raceFirst(Effect.as(Deferred.await(abandoned), undefined))
     )
     if (answered === undefined) return

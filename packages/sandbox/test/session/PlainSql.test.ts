@@ -53,6 +53,23 @@ describe.skipIf(!PlainPython.isAvailable)("SQL of a session", { timeout: 300_000
     }).pipe(Effect.scoped)
   )
 
+  it.live("is answered after an executor that broke down, which is told without its cause", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      const session = yield* opened(
+        answering(() => {
+          asked += 1
+          return asked === 1 ? Effect.die(new Error("the password is secret")) : Effect.die("again")
+        })
+      )
+      const events = yield* run(session, "import castellan\ncastellan.sql('select 1')")
+      assert.deepInclude(errorOf(events), { name: "QueryFailed", message: "the query failed unexpectedly" })
+      const next = yield* run(session, "castellan.sql('select 2')")
+      assert.deepInclude(errorOf(next), { name: "QueryFailed", message: "the query failed unexpectedly" })
+      assert.strictEqual(asked, 2)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is stopped with the execution that waits for it", () =>
     Effect.gen(function* () {
       const waits = yield* Latch.make()
