@@ -4,6 +4,7 @@
  */
 import Fastify from "fastify"
 import { createHash, hash, randomBytes, randomUUID } from "node:crypto"
+import { setFlagsFromString } from "node:v8"
 import { Pool } from "pg"
 import { keyCount } from "../server/Keys.ts"
 import { serving } from "../server/Serving.ts"
@@ -92,6 +93,9 @@ const holderOf = async (authorization: string | undefined) => {
   if (key.expires_at !== null && key.expires_at.getTime() <= Date.now()) return undefined
   return { organizationId: key.organization_id, permissions: new Set(rows.flatMap((row) => row.permissions)) }
 }
+
+// As ours has it, so that both have the same.
+setFlagsFromString("--no-allocation-site-pretenuring")
 
 const server = Fastify()
 

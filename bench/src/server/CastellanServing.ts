@@ -4,6 +4,7 @@
  */
 import * as CastellanHttp from "@castellan/http/CastellanHttp"
 import * as NodeServer from "@castellan/http/server/NodeServer"
+import * as Pretenuring from "@castellan/http/server/Pretenuring"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import type { Stores } from "@castellan/core/memory/Stores"
 import { NodeRuntime } from "@effect/platform-node"
@@ -45,6 +46,7 @@ export const serveCastellan = <Deployment>(
     Layer.provide(NodeServer.layer()),
     Layer.provide(http),
     Layer.provide(deployment),
+    Layer.provide(Pretenuring.layerOff),
     Layer.launch,
     NodeRuntime.runMain
   )

@@ -1,7 +1,7 @@
 /**
  * The standalone server: settings, what it keeps, the application, and HTTP on a port.
  */
-import { CastellanHttp, NodeServer } from "@castellan/http"
+import { CastellanHttp, NodeServer, Pretenuring } from "@castellan/http"
 import { Effect, Layer } from "effect"
 import { application } from "./Application.ts"
 import * as Keep from "./Keep.ts"
@@ -37,7 +37,8 @@ export const layer = (settings: Settings) =>
         ),
         Layer.provide(application(settings, keep, sandbox)),
         // Both take their time to start, and neither waits for the other. It is one sandbox: a layer is built once.
-        Layer.provide(Layer.merge(Storage.layer(settings, keep), sandbox))
+        Layer.provide(Layer.merge(Storage.layer(settings, keep), sandbox)),
+        Layer.provide(Pretenuring.layerOff)
       )
     })
   )

@@ -180,6 +180,9 @@ export * as SandcastleHandlers from "./sandcastle/SandcastleHandlers.ts"
 /** Castellan on Node's own HTTP server: limits set, every refusal in the envelope, a stop that loses nothing. */
 export * as NodeServer from "./server/NodeServer.ts"
 
+/** Has V8 make the objects of a request where short-lived ones belong, so that its small collections are short. */
+export * as Pretenuring from "./server/Pretenuring.ts"
+
 /** Responses written to a bare socket: for what is no HTTP, or so broken that Node makes no request of it. */
 export * as RawResponse from "./server/RawResponse.ts"
 
