@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { connect } from "node:net"
 import { answerOf, orderOf, usageOf } from "../src/server/Protocol.ts"
 import * as ServerProcess from "../src/server/ServerProcess.ts"
@@ -36,6 +36,22 @@ describe("ServerProcess", () => {
       )
       assert.isFalse(yield* listens(port))
     })
+  )
+
+  it.live("stands still, and goes on, as it is told", () =>
+    Effect.gen(function* () {
+      const [still, other] = [
+        yield* ServerProcess.start("still", raw, undefined),
+        yield* ServerProcess.start("other", raw, undefined)
+      ]
+      yield* still.run(false)
+      const asked = yield* Effect.forkChild(still.usage)
+      // Long enough for it to have answered many times, if it ran.
+      yield* Effect.repeat(other.usage, { times: 100 })
+      assert.isUndefined(asked.pollUnsafe())
+      yield* still.run(true)
+      assert.isAbove((yield* Fiber.join(asked)).cpuMicros, 0)
+    }).pipe(Effect.scoped)
   )
 
   it.live("fails when the program ends before it listens", () =>

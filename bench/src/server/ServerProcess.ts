@@ -19,6 +19,8 @@ export interface ServerProcess {
   readonly usage: Effect.Effect<Usage, BenchmarkFailure>
   /** Has it do something that no client could ask for. */
   readonly order: (command: string, input?: string) => Effect.Effect<string, BenchmarkFailure>
+  /** Has it run, or stand still: what it does when nobody asks anything is no matter of whom it shares a core with. */
+  readonly run: (running: boolean) => Effect.Effect<void>
 }
 
 /** Time for a server to listen, and for it to obey. */
@@ -110,5 +112,10 @@ export const start: (
     const used = usageOf(output)
     return used === undefined ? Effect.fail(failure("does not tell its usage")) : Effect.succeed(used)
   })
-  return { name, port, bearer, usage, order }
+  const run = (running: boolean): Effect.Effect<void> =>
+    Effect.sync(() => {
+      // Windows has no signal for it.
+      if (process.platform !== "win32") child.kill(running ? "SIGCONT" : "SIGSTOP")
+    })
+  return { name, port, bearer, usage, order, run }
 })
