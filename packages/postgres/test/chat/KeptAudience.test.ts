@@ -101,6 +101,23 @@ for (const { isEmbedded, layer, name } of databases()) {
       })
     )
 
+    it.effect("are of one organization: what is shared with everybody in another stays", () =>
+      Effect.gen(function* () {
+        const chats = yield* ChatStore
+        const [maker, stranger] = [
+          yield* Sample.principal(yield* Sample.organizationId),
+          yield* Sample.principal(yield* Sample.organizationId)
+        ]
+        const [chat, others] = [yield* opened(maker), yield* opened(stranger)]
+        yield* chats.save(shared(chat, { isPublic: true }))
+        yield* chats.save(shared(others, { isPublic: true }))
+        yield* chats.remove(maker.organizationId, chat.id)
+        assert.deepStrictEqual(yield* kept(maker), [0, false])
+        assert.deepStrictEqual(yield* kept(stranger), [1, true])
+        assert.deepStrictEqual(yield* listed(stranger), [others.id])
+      })
+    )
+
     if (isEmbedded) return
 
     it.effect("stay, or are brought anew, when a chat comes in while the last one goes", () =>
