@@ -1,7 +1,7 @@
 /** The read on Castellan: `GET /v2/roles/{id}`, as the product serves it, over a PostgreSQL server. */
 import * as Castellan from "@castellan/core/Castellan"
+import * as NodeCryptography from "@castellan/http/server/NodeCryptography"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
-import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Layer, Redacted } from "effect"
 import * as CastellanStores from "../database/CastellanStores.ts"
 import * as ManyKeys from "../database/ManyKeys.ts"
@@ -12,7 +12,7 @@ const [service = "", owner = ""] = process.argv.slice(2)
 
 const deployment = Castellan.layer().pipe(
   Layer.provideMerge(
-    Layer.mergeAll(CastellanStores.layer({ service, owner }), Deployment.layerPorts(), NodeCrypto.layer)
+    Layer.mergeAll(CastellanStores.layer({ service, owner }), Deployment.layerPorts(), NodeCryptography.layer)
   )
 )
 

@@ -4,9 +4,9 @@
  */
 import * as Castellan from "@castellan/core/Castellan"
 import { layerMemory } from "@castellan/core/memory/Stores"
+import * as NodeCryptography from "@castellan/http/server/NodeCryptography"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as ScriptedModel from "@castellan/testing/scripted/ScriptedModel"
-import { NodeCrypto } from "@effect/platform-node"
 import { Layer } from "effect"
 import { serveCastellan } from "../server/CastellanServing.ts"
 import { answer } from "./Script.ts"
@@ -14,7 +14,11 @@ import { answer } from "./Script.ts"
 serveCastellan(
   Castellan.layer().pipe(
     Layer.provideMerge(
-      Layer.mergeAll(layerMemory, Deployment.layerPorts({ script: () => ScriptedModel.says(answer) }), NodeCrypto.layer)
+      Layer.mergeAll(
+        layerMemory,
+        Deployment.layerPorts({ script: () => ScriptedModel.says(answer) }),
+        NodeCryptography.layer
+      )
     )
   )
 )

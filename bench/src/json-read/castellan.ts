@@ -2,8 +2,8 @@
 import * as Castellan from "@castellan/core/Castellan"
 import { layerMemory } from "@castellan/core/memory/Stores"
 import { ModelId } from "@castellan/core/model/Model"
+import * as NodeCryptography from "@castellan/http/server/NodeCryptography"
 import * as Deployment from "@castellan/testing/fixture/Deployment"
-import { NodeCrypto } from "@effect/platform-node"
 import { Layer } from "effect"
 import { serveCastellan } from "../server/CastellanServing.ts"
 import { models } from "./Payload.ts"
@@ -17,6 +17,6 @@ const served = models.map((model) => ({
 
 serveCastellan(
   Castellan.layer().pipe(
-    Layer.provideMerge(Layer.mergeAll(layerMemory, Deployment.layerPorts({ served }), NodeCrypto.layer))
+    Layer.provideMerge(Layer.mergeAll(layerMemory, Deployment.layerPorts({ served }), NodeCryptography.layer))
   )
 )

@@ -4,8 +4,8 @@
 import * as Authentication from "@castellan/core/access/Authentication"
 import { layerMemory } from "@castellan/core/memory/Stores"
 import * as HmacSessionTokens from "@castellan/core/session/HmacSessionTokens"
+import * as NodeCryptography from "@castellan/http/server/NodeCryptography"
 import * as Fixture from "@castellan/testing/fixture/Fixture"
-import { NodeCrypto } from "@effect/platform-node"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
@@ -74,7 +74,7 @@ const slice = (
 
 const authentication = Authentication.layer.pipe(
   Layer.provide(HmacSessionTokens.layerMemory),
-  Layer.provideMerge(NodeCrypto.layer)
+  Layer.provideMerge(NodeCryptography.layer)
 )
 
 interface HolderRow {

@@ -19,7 +19,7 @@ import {
 import { OfflineAnalyst } from "@castellan/llm"
 import { MalloyEngine } from "@castellan/ontology"
 import * as JwtIdentity from "@castellan/http/identity/JwtIdentity"
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCryptography from "@castellan/http/server/NodeCryptography"
 import { Duration, Effect, Layer, Option } from "effect"
 import { createHash } from "node:crypto"
 import * as Data from "./Data.ts"
@@ -29,7 +29,7 @@ import type { SandboxSettings, Settings } from "./Settings.ts"
 /** What the server reaches the world with. */
 const adapters = Layer.mergeAll(MalloyEngine.layer, OfflineAnalyst.layer, VegaRenderer.layer).pipe(
   Layer.provideMerge(FilesDriver.layer()),
-  Layer.provideMerge(NodeCrypto.layer)
+  Layer.provideMerge(NodeCryptography.layer)
 )
 
 /** The name under which it is noted which models the folder had when they were last put in place. */
