@@ -69,6 +69,7 @@ import * as PageTokens from "./page/PageTokens.ts"
 import * as PlaybookHandlers from "./playbook/PlaybookHandlers.ts"
 import * as PublicUrl from "./PublicUrl.ts"
 import * as Admission from "./request/Admission.ts"
+import * as AdmittedOperations from "./request/AdmittedOperations.ts"
 import * as Deadline from "./request/Deadline.ts"
 import * as ErrorResponse from "./request/ErrorResponse.ts"
 import * as OperationServices from "./request/OperationServices.ts"
@@ -115,6 +116,11 @@ export class CastellanHttp extends Context.Service<
   {
     /** Answers one request. What carries it out is uninterruptible around it, as Effect's servers are. */
     readonly app: RequestBoundary.HttpApp
+    /**
+     * What requests are carried out among, beside what their server has. One that begins them with both, as
+     * `Surroundings.joined` makes it, spares each of them a copy.
+     */
+    readonly surroundings: Context.Context<never>
     /** Ends every stream, so that clients resume elsewhere; for a server that stops. */
     readonly endStreams: Effect.Effect<void>
     /** How many streams there are, and what they take. */
@@ -221,6 +227,7 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
         }
       }
 
+      const admitted = AdmittedOperations.make()
       const table = RouteTable.make<RequestBoundary.Operation>()
       const router = yield* HttpRouter.make
       const recording: HttpRouter.HttpRouter = HttpRouter.HttpRouter.of({
@@ -229,15 +236,18 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
         addAll: (added) =>
           Effect.sync(() => {
             for (const route of added) {
-              const app = route.uninterruptible ? route.handler : Effect.interruptible(route.handler)
+              const handler = admitted.find(route) ?? route.handler
+              const app = route.uninterruptible ? handler : Effect.interruptible(handler)
               table.add(route, operationOf(route, app))
             }
           })
       })
+      const surroundings = yield* OperationServices.surroundings(ByteSize.bytes(limits.maxBodyBytes))
       yield* Effect.updateContext(
         Layer.build(
           routes(options).pipe(
             Layer.provide(Layer.succeed(HttpRouter.HttpRouter, recording)),
+            Layer.provide(Layer.succeed(AdmittedOperations.AdmittedOperations, admitted)),
             Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limits.maxBodyBytes)))
           )
         ),
@@ -247,8 +257,10 @@ export const layer = (options: CastellanHttpOptions): Layer.Layer<CastellanHttp,
       return CastellanHttp.of({
         app: RequestBoundary.make(table, {
           cors: Cors.make(options.cors),
-          trustedProxies: options.trustedProxies ?? 0
+          trustedProxies: options.trustedProxies ?? 0,
+          surroundings
         }),
+        surroundings,
         endStreams: broadcast.close,
         streams: broadcast.state
       })

@@ -22,6 +22,8 @@ export type RequestPrincipal = Effect.Effect<Principal, Unauthenticated, HttpRou
 
 /** Tells the principal of a request by the credential that its operation takes; an empty one means that it has none. */
 export interface RequestCredentials {
+  /** For an operation that takes `Authorization: Bearer`, out of the request itself. */
+  readonly byBearer: RequestPrincipal
   /** For an operation that takes `Authorization: Bearer`. */
   readonly ofBearer: (credential: Credential) => RequestPrincipal
   /** For an operation that takes `svc_api_key`. */
@@ -43,9 +45,11 @@ export const make: Effect.Effect<RequestCredentials, never, Authentication> = Ef
   ({ authenticate, authenticateAll }) => {
     const principalOf = (own: Credential, other: Credential | undefined) =>
       other !== undefined && isThere(other) && isThere(own) ? authenticateAll([own, other]) : authenticate(own)
+    const ofBearer = (own: Credential): RequestPrincipal =>
+      HttpServerRequest.HttpServerRequest.use((request) => principalOf(own, sentAsServiceKey(request)))
     return {
-      ofBearer: (own) =>
-        HttpServerRequest.HttpServerRequest.use((request) => principalOf(own, sentAsServiceKey(request))),
+      byBearer: Effect.flatMap(sentAsBearer, ofBearer),
+      ofBearer,
       ofServiceKey: (own) => Effect.flatMap(sentAsBearer, (other) => principalOf(own, other))
     }
   }

@@ -27,10 +27,12 @@ import { ScimGroupMappings } from "@castellan/core/scim/ScimGroupMappings"
 import { Sessions } from "@castellan/core/session/Sessions"
 import { Budgets } from "@castellan/core/usage/Budgets"
 import { Usage } from "@castellan/core/usage/Usage"
+import type * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Etag from "effect/http/Etag"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpPlatform from "effect/http/HttpPlatform"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
@@ -126,6 +128,23 @@ export const given = <A, E, R>(
 
 /** What the operations' requests are carried out with, as the platform has it. */
 const platform = Context.pick(Etag.Generator, FileSystem.FileSystem, HttpPlatform.HttpPlatform, Path.Path, Scope.Scope)
+
+const runtime = Context.pick(Etag.Generator, FileSystem.FileSystem, HttpPlatform.HttpPlatform, Path.Path)
+
+/** What the operations' requests are carried out among: the surroundings, the platform, and how large a body may be. */
+export const surroundings = (
+  maxBodySize: ByteSize.ByteSize
+): Effect.Effect<Context.Context<never>, never, OperationServices> =>
+  Effect.contextWith((context: Context.Context<OperationServices>) =>
+    Effect.succeed(
+      Surroundings.of(context).pipe(
+        // A request has its own.
+        Context.omit(Scope.Scope),
+        Context.merge(runtime(context)),
+        Context.add(HttpIncomingMessage.MaxBodySize, maxBodySize)
+      )
+    )
+  )
 
 /** What operations are made among. */
 type Made = Etag.Generator | FileSystem.FileSystem | Given | HttpPlatform.HttpPlatform | Path.Path | Scope.Scope

@@ -26,6 +26,7 @@ import { CurrentExchange, Exchange } from "./Exchange.ts"
 import * as FailureResponse from "./FailureResponse.ts"
 import * as RequestId from "./RequestId.ts"
 import type { RouteTable } from "./RouteTable.ts"
+import * as Surroundings from "./Surroundings.ts"
 
 /** What carries out the requests of a route. */
 export interface Operation {
@@ -55,6 +56,8 @@ export interface BoundaryOptions {
   readonly cors: Cors
   /** How many proxies stand in front, whose word on the client's address is taken. */
   readonly trustedProxies: number
+  /** What the application has for requests to be carried out among. */
+  readonly surroundings: Context.Context<never>
 }
 
 /** What a path takes, for whoever asks. */
@@ -134,7 +137,7 @@ export const make = (routes: RouteTable<Operation>, options: BoundaryOptions): H
       answered,
       // All that the request adds to its surroundings, at once.
       (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) =>
-        context.pipe(
+        Surroundings.within(context, options.surroundings).pipe(
           Context.add(HttpServerRequest.ParsedSearchParams, searchParams),
           Context.add(HttpRouter.RouteContext, { route: handler.route, params }),
           Context.add(CurrentExchange, exchange),

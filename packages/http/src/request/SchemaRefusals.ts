@@ -4,10 +4,13 @@
  * Source: decisions.md §1.
  */
 import { refusal, SchemaErrors } from "@castellan/api/error/SchemaErrors"
+import type { Authentication } from "@castellan/core/access/Authentication"
 import * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import { HttpApiSchemaError } from "effect/http-api/HttpApiError"
 import * as Layer from "effect/Layer"
+import type { Admission } from "./Admission.ts"
+import * as AdmittedOperations from "./AdmittedOperations.ts"
 import * as JsonDepth from "./JsonDepth.ts"
 
 /** What an operation is carried out by, with its refusals in the terms of the middleware that they are answered by. */
@@ -21,5 +24,18 @@ export const answering =
       return refused === undefined ? Effect.die(error) : Effect.fail(refused)
     })
 
-/** The contract's middleware for refused requests. */
-export const layer: Layer.Layer<SchemaErrors> = Layer.succeed(SchemaErrors, answering(refusal))
+/** The contract's middleware for refused requests. What it is around is what an operation is admitted to. */
+export const layer: Layer.Layer<
+  SchemaErrors,
+  never,
+  AdmittedOperations.AdmittedOperations | Admission | Authentication
+> = Layer.effect(
+  SchemaErrors,
+  Effect.map(AdmittedOperations.taking, (take) =>
+    SchemaErrors.of((operation, { endpoint }) => {
+      const answered = answering(refusal)(operation, { endpoint })
+      take(endpoint, answered)
+      return answered
+    })
+  )
+)

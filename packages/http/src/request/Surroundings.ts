@@ -51,3 +51,14 @@ const maxDepth = 32
 /** The surroundings of requests, out of the context that the application is made or served in. */
 export const of = (context: Context.Context<never>): Context.Context<never> =>
   Context.makeUnsafe(new Map([...context.mapUnsafe].filter(([key]) => !isTaken(key))), { maxDepth })
+
+/** What an application has, where requests begin with it. */
+class Joined extends Context.Service<Joined, Context.Context<never>>()("@castellan/http/request/Surroundings/Joined") {}
+
+/** The surroundings of a server and of the application that it serves: where both have something, the application's. */
+export const joined = (server: Context.Context<never>, application: Context.Context<never>): Context.Context<never> =>
+  server.pipe(Context.merge(application), Context.merge(Context.make(Joined, application)))
+
+/** The context of a request with what the application has, which it may have begun with. */
+export const within = <R>(context: Context.Context<R>, application: Context.Context<never>): Context.Context<R> =>
+  Context.getOrUndefined(context, Joined) === application ? context : Context.merge(context, application)

@@ -179,7 +179,7 @@ export const layer = (options: NodeServerOptions = {}): Layer.Layer<NodeServer, 
   Layer.effect(
     NodeServer,
     Effect.gen(function* () {
-      const { app, endStreams } = yield* CastellanHttp
+      const { app, endStreams, surroundings } = yield* CastellanHttp
       const { maxBodyBytes } = yield* HttpLimits
       const host = options.host ?? "127.0.0.1"
       const server = createServer({
@@ -195,7 +195,7 @@ export const layer = (options: NodeServerOptions = {}): Layer.Layer<NodeServer, 
       const requests = RequestScopes.make()
       const handle = yield* Effect.updateContext(
         NodeHttpServer.makeHandler(app, requests),
-        (context: Context.Context<never>) => Surroundings.of(context)
+        (context: Context.Context<never>) => Surroundings.joined(Surroundings.of(context), surroundings)
       )
       const silent = attach(server, handle, maxBodyBytes)
       const port = yield* listen(server, host, options.port ?? 0)

@@ -55,4 +55,29 @@ describe("the surroundings of requests", () => {
     )
     assert.deepStrictEqual([...kept.mapUnsafe.keys()], [WebCrypto.key, "the-host/Flags", "effect/Clock"])
   })
+
+  it("are those of a server and of its application, whose word is the last, in whichever way they come together", () => {
+    const server = Context.makeUnsafe<never>(
+      new Map([
+        ["both", "the server's"],
+        ["server", "its own"]
+      ])
+    )
+    const application = Context.makeUnsafe<never>(
+      new Map([
+        ["both", "the application's"],
+        ["application", "its own"]
+      ])
+    )
+    const other = Context.makeUnsafe<never>(new Map([["application", "another's"]]))
+    const begun = Surroundings.joined(server, application)
+    const things = (context: Context.Context<never>) =>
+      ["both", "server", "application"].map((key) => context.mapUnsafe.get(key))
+    const together = ["the application's", "its own", "its own"]
+    assert.deepStrictEqual(things(begun), together)
+    assert.strictEqual(Surroundings.within(begun, application), begun)
+    assert.deepStrictEqual(things(Surroundings.within(server, application)), together)
+    // Begun with one application and carried out by another, as where one is mounted in the other.
+    assert.deepStrictEqual(things(Surroundings.within(begun, other)), ["the application's", "its own", "another's"])
+  })
 })
