@@ -70,7 +70,9 @@ layer(
       assert.isFalse(principal.restricted)
       assert.deepStrictEqual(principal.credential, { _tag: "ApiKey", id: apiKey.id, rotatedFrom: [] })
       const restricted = yield* Fixture.key(owner)
-      assert.isTrue((yield* authenticate(restricted.secret)).restricted)
+      const withoutClient = yield* authenticate(restricted.secret)
+      assert.isTrue(withoutClient.restricted)
+      assert.notProperty(withoutClient, "clientMetadata")
     })
   )
 

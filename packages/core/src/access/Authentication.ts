@@ -32,14 +32,14 @@ import { Principal } from "./Principal.ts"
 /** A digest in hexadecimal has the form of a hash by its making: it is not checked again on every request. */
 const ofDigest = Brand.nominal<ApiKeyHash>()
 
-/** The hash of an issued value, which is base64. */
-const hashWith = (digest: Digest.Digest["Service"], value: string): Effect.Effect<ApiKeyHash> =>
-  Effect.map(digest.digestHex(Digest.sha256, asciiBytes(value)), ofDigest)
+/** The digest of an issued value, which is base64. */
+const digestOf = (digest: Digest.Digest["Service"], value: string): Effect.Effect<string> =>
+  digest.digestHex(Digest.sha256, asciiBytes(value))
 
 /** The hash under which a key's value is stored and looked up. */
 export const hashOf: (secret: Redacted.Redacted<string>) => Effect.Effect<ApiKeyHash, never, Digest.Digest> = (
   secret
-) => Digest.Digest.use((digest) => hashWith(digest, Redacted.value(secret)))
+) => Digest.Digest.use((digest) => Effect.map(digestOf(digest, Redacted.value(secret)), ofDigest))
 
 /** There is no credential at all. */
 const missing = new Unauthenticated({ message: "Authentication required" })
@@ -56,7 +56,7 @@ const badToken = new Unauthenticated({ message: "invalid or expired token" })
 /** Two credentials that speak for different principals: neither is believed (K34). */
 const contradiction = new Unauthenticated({ message: "the credentials of the request name different principals" })
 
-/** The form of a JSON Web Token; the value of a key has no dot in it. */
+/** The form of a JSON Web Token. */
 const tokenForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/
 
 /** Tells who a bearer value speaks for. */
@@ -99,7 +99,7 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | CredentialF
           organizationId: key.organizationId,
           memberId: key.owner,
           roles,
-          ...(key.clientMetadata === undefined ? {} : { clientMetadata: key.clientMetadata }),
+          clientMetadata: key.clientMetadata,
           restricted: !key.fullMemberAccess,
           isSuperadmin: owner.standing === "superadmin",
           credential: { _tag: "ApiKey", id: key.id, rotatedFrom: key.rotatedFrom }
@@ -109,19 +109,17 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | CredentialF
           : Effect.succeed(principal)
       }
 
+      const ofFound = (found: Option.Option<KeyFacts>): Effect.Effect<Principal, Unauthenticated> =>
+        Option.isNone(found)
+          ? Effect.fail(notFound)
+          : Effect.clockWith((clock) => ofFacts(found.value, DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())))
+
+      const byDigest = (hexadecimal: string): Effect.Effect<Principal, Unauthenticated> =>
+        Effect.flatMap(facts.ofHash(ofDigest(hexadecimal)), ofFound)
+
       // Untraced, all of it: it is a part of every request, whose own span tells as much.
       const byKey = (value: string): Effect.Effect<Principal, Unauthenticated> =>
-        ApiKeySecret.isWellFormed(value)
-          ? Effect.flatMap(hashWith(digest, value), (hash) =>
-              Effect.flatMap(facts.ofHash(hash), (found) =>
-                Option.isNone(found)
-                  ? Effect.fail(notFound)
-                  : Effect.clockWith((clock) =>
-                      ofFacts(found.value, DateTime.makeUnsafe(clock.currentTimeMillisUnsafe()))
-                    )
-              )
-            )
-          : Effect.fail(malformed)
+        Effect.flatMap(digestOf(digest, value), byDigest)
 
       /** What is known of the member of a token, as long as they may act. */
       const ofActive = <Facts extends { readonly member: Member }>(found: Option.Option<Facts>) =>
@@ -139,7 +137,7 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | CredentialF
           organizationId,
           memberId: member.id,
           roles: EffectiveRoles.ofSnapshot(session.roles, roles),
-          ...(clientMetadata === undefined ? {} : { clientMetadata }),
+          clientMetadata,
           restricted: session.restricted,
           isSuperadmin: member.standing === "superadmin",
           credential: {
@@ -176,8 +174,10 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | CredentialF
 
       const authenticate = (bearer: Redacted.Redacted<string>): Effect.Effect<Principal, Unauthenticated> => {
         const value = Redacted.value(bearer)
+        // A key's value has no dot in it, so it is never a token as well.
+        if (ApiKeySecret.isWellFormed(value)) return byKey(value)
         if (value === "") return Effect.fail(missing)
-        return tokenForm.test(value) ? byToken(bearer) : byKey(value)
+        return tokenForm.test(value) ? byToken(bearer) : Effect.fail(malformed)
       }
 
       return Authentication.of({

@@ -20,9 +20,11 @@ export const ofKey = (
   assumed: AssumedRoles,
   liveRoles: ReadonlyArray<RoleId>,
   existing: ReadonlyArray<Role>
-): ReadonlyArray<Role> =>
+): ReadonlyArray<Role> => {
   // Both are a few roles, which takes less to look through than a set takes to make.
-  existing.filter(({ id }) => liveRoles.includes(id) && (assumed._tag === "Live" || assumed.roles.includes(id)))
+  const has = ({ id }: Role) => liveRoles.includes(id) && (assumed._tag === "Live" || assumed.roles.includes(id))
+  return existing.every(has) ? existing : existing.filter(has)
+}
 
 /**
  * The roles of a key that was minted by keys: what it and every one of them has now. So a key never has a role that

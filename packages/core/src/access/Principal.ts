@@ -58,6 +58,11 @@ const Fields = Schema.Struct({
 })
 export type PrincipalFields = typeof Fields.Type
 
+/** What a principal is made of, where what it lacks may be said to be undefined. */
+export interface PrincipalParts extends Omit<PrincipalFields, "clientMetadata"> {
+  readonly clientMetadata?: ClientMetadata | undefined
+}
+
 /**
  * Who acts, with what authority. It is made for every request, of parts that were checked when they came in: so it is a
  * plain class, whose making checks nothing once more. What acts later on its behalf keeps it as `KeptPrincipal`.
@@ -71,7 +76,7 @@ export class Principal implements PrincipalFields {
   readonly isSuperadmin: boolean
   readonly credential: Credential
 
-  constructor(fields: PrincipalFields) {
+  constructor(fields: PrincipalParts) {
     this.organizationId = fields.organizationId
     this.memberId = fields.memberId
     this.roles = fields.roles
