@@ -4,11 +4,13 @@
  *
  * Source: architecture.md §2 ("A use case is one transaction"); decisions.md §3 ("Audit log").
  */
+import * as Cause from "effect/Cause"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { CurrentPrincipal, type Principal } from "../access/Principal.ts"
 import { PermissionDenied } from "../error/Failure.ts"
 import { CurrentAttempt } from "../idempotency/CurrentAttempt.ts"
@@ -76,15 +78,16 @@ export const layer: Layer.Layer<UseCase, never, AuditStore | SecureRandom.Secure
       )
     })
 
-    /** A refusal changes nothing; that it was refused is kept on its own. */
+    /** Fails as a use case did. A refusal changes nothing; that it was refused is kept on its own. */
     const recordingRefusal =
       (principal: Principal, attempt: { readonly action: AuditAction; readonly target: AuditTarget }) =>
-      <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-        Effect.tapError(effect, (error) =>
-          error instanceof PermissionDenied
-            ? transaction.run(record(principal, attempt, AuditOutcome.cases.Refused.make({ message: error.message })))
-            : Effect.void
-        )
+      <E>(cause: Cause.Cause<E>): Effect.Effect<never, E> => {
+        const failed = Effect.failCause(cause)
+        const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+        if (!(error instanceof PermissionDenied)) return failed
+        const outcome = AuditOutcome.cases.Refused.make({ message: error.message })
+        return Effect.andThen(transaction.run(record(principal, attempt, outcome)), failed)
+      }
 
     return UseCase.of({
       run: (attempt, body) =>
@@ -95,10 +98,10 @@ export const layer: Layer.Layer<UseCase, never, AuditStore | SecureRandom.Secure
             // With what it did, in one transaction: a request is never done twice.
             yield* Effect.flatMap(CurrentAttempt, ({ commit }) => commit)
             return done.answer
-          }).pipe(transaction.run, recordingRefusal(principal, attempt))
+          }).pipe(transaction.run, Effect.catchCause(recordingRefusal(principal, attempt)))
         ),
       read: (attempt, body) =>
-        CurrentPrincipal.use((principal) => recordingRefusal(principal, attempt)(Effect.suspend(() => body(principal))))
+        CurrentPrincipal.use((principal) => Effect.catchCause(body(principal), recordingRefusal(principal, attempt)))
     })
   })
 )

@@ -63,6 +63,12 @@ export class Roles extends Context.Service<
   }
 >()("@castellan/core/role/Roles") {}
 
+/** The role that was looked for. */
+const existing: (found: Option.Option<Role>) => Effect.Effect<Role, NotFound> = Option.match({
+  onNone: () => Effect.fail(new NotFound({ message: "role not found" })),
+  onSome: Effect.succeed
+})
+
 /** The use cases over the stores. */
 export const layer: Layer.Layer<
   Roles,
@@ -81,13 +87,7 @@ export const layer: Layer.Layer<
     const random = yield* SecureRandom.SecureRandom
 
     const load = (principal: Principal, id: RoleId): Effect.Effect<Role, NotFound> =>
-      Effect.flatMap(
-        store.get(principal.organizationId, id),
-        Option.match({
-          onNone: () => Effect.fail(new NotFound({ message: "role not found" })),
-          onSome: (role) => Effect.succeed(role)
-        })
-      )
+      Effect.flatMap(store.get(principal.organizationId, id), existing)
 
     const requireFreeName = Effect.fnUntraced(function* (principal: Principal, name: string) {
       const roles = yield* store.list(principal.organizationId)

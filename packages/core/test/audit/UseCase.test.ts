@@ -11,7 +11,7 @@ import { as, audited, failure, trail, wordsOf } from "@castellan/testing/fixture
 import * as Deployment from "@castellan/testing/fixture/Deployment"
 import * as Sample from "@castellan/testing/fixture/Sample"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Option, Ref, Schema } from "effect"
+import { Cause, DateTime, Effect, Layer, Option, Ref, Schema } from "effect"
 import { TestClock } from "effect/testing"
 
 const stores = Layer.mergeAll(Stores.layerMemory, Deployment.layerCrypto)
@@ -257,6 +257,19 @@ describe("UseCase.read", () => {
       assert.deepStrictEqual(yield* trail(actor.organizationId), [])
       assert.strictEqual(yield* read(new PermissionDenied({ message: "no" })), "PermissionDenied: no")
       assert.deepStrictEqual(yield* trail(actor.organizationId), ["update organization refused"])
+    }).pipe(Effect.provide(everything))
+  )
+
+  it.effect("a body that throws before it does anything is a defect like any other", () =>
+    Effect.gen(function* () {
+      const { actor } = yield* scene
+      const useCase = yield* UseCase
+      const broken = new Error("broken")
+      const thrown = useCase.read(attempt, (): Effect.Effect<never> => {
+        throw broken
+      })
+      assert.strictEqual(Cause.squash(yield* Effect.flip(Effect.sandbox(as(actor)(thrown)))), broken)
+      assert.deepStrictEqual(yield* trail(actor.organizationId), [])
     }).pipe(Effect.provide(everything))
   )
 })
