@@ -66,6 +66,11 @@ export class Authentication extends Context.Service<
     /** The principal of a bearer value; an empty one means that there was none. */
     readonly authenticate: (bearer: Redacted.Redacted<string>) => Effect.Effect<Principal, Unauthenticated>
     /**
+     * The same of a value that is still a part of its request: what hides a value that nobody holds on to costs more than
+     * to check a key's form.
+     */
+    readonly authenticateValue: (bearer: string) => Effect.Effect<Principal, Unauthenticated>
+    /**
      * The principal of a request that can carry credentials in several places (`Authorization`, `svc_api_key`). Every
      * one that is there must be valid, and all must name the same principal.
      */
@@ -172,16 +177,17 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | CredentialF
         return Option.isSome(identity) ? yield* byIdentity(identity.value, now) : yield* badToken
       })
 
-      const authenticate = (bearer: Redacted.Redacted<string>): Effect.Effect<Principal, Unauthenticated> => {
-        const value = Redacted.value(bearer)
+      const authenticateValue = (value: string): Effect.Effect<Principal, Unauthenticated> => {
         // A key's value has no dot in it, so it is never a token as well.
         if (ApiKeySecret.isWellFormed(value)) return byKey(value)
         if (value === "") return Effect.fail(missing)
-        return tokenForm.test(value) ? byToken(bearer) : Effect.fail(malformed)
+        return tokenForm.test(value) ? byToken(Redacted.make(value)) : Effect.fail(malformed)
       }
+      const authenticate = (bearer: Redacted.Redacted<string>) => authenticateValue(Redacted.value(bearer))
 
       return Authentication.of({
         authenticate,
+        authenticateValue,
         authenticateAll: Effect.fnUntraced(function* (credentials) {
           const [first, ...others] = yield* Effect.forEach(credentials, authenticate)
           if (first === undefined) return yield* missing

@@ -32,6 +32,14 @@ export interface RequestCredentials {
 
 const isThere = (credential: Credential): boolean => Redacted.value(credential) !== ""
 
+/** The bearer value that a request says to have, as `sentAsBearer` tells it; an empty one where it has none (RFC 9110 §11). */
+const bearerOf = ({ headers }: HttpServerRequest.HttpServerRequest): string => {
+  const { authorization } = headers
+  return authorization !== undefined && /^bearer /i.test(authorization)
+    ? authorization.slice("bearer ".length).replace(/^ +/, "")
+    : ""
+}
+
 const sentAsBearer = HttpApiBuilder.securityDecode(bearer)
 
 const sentAsServiceKey = ({ headers }: HttpServerRequest.HttpServerRequest): Credential | undefined => {
@@ -42,14 +50,19 @@ const sentAsServiceKey = ({ headers }: HttpServerRequest.HttpServerRequest): Cre
 /** Credentials by core's authentication. */
 export const make: Effect.Effect<RequestCredentials, never, Authentication> = Effect.map(
   Authentication,
-  ({ authenticate, authenticateAll }) => {
+  ({ authenticate, authenticateAll, authenticateValue }) => {
     const principalOf = (own: Credential, other: Credential | undefined) =>
       other !== undefined && isThere(other) && isThere(own) ? authenticateAll([own, other]) : authenticate(own)
-    const ofBearer = (own: Credential): RequestPrincipal =>
-      HttpServerRequest.HttpServerRequest.use((request) => principalOf(own, sentAsServiceKey(request)))
     return {
-      byBearer: Effect.flatMap(sentAsBearer, ofBearer),
-      ofBearer,
+      byBearer: HttpServerRequest.HttpServerRequest.use((request) => {
+        const own = bearerOf(request)
+        // Who sends one value has it looked at as it is.
+        return request.headers["svc_api_key"] === undefined
+          ? authenticateValue(own)
+          : principalOf(Redacted.make(own), sentAsServiceKey(request))
+      }),
+      ofBearer: (own) =>
+        HttpServerRequest.HttpServerRequest.use((request) => principalOf(own, sentAsServiceKey(request))),
       ofServiceKey: (own) => Effect.flatMap(sentAsBearer, (other) => principalOf(own, other))
     }
   }

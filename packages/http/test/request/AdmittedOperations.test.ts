@@ -36,7 +36,11 @@ const admitting = (isOpen: boolean) =>
 /** Nobody's credentials are looked at. */
 const unasked = Layer.succeed(
   Authentication,
-  Authentication.of({ authenticate: () => Effect.die("unasked"), authenticateAll: () => Effect.die("unasked") })
+  Authentication.of({
+    authenticate: () => Effect.die("unasked"),
+    authenticateAll: () => Effect.die("unasked"),
+    authenticateValue: () => Effect.die("unasked")
+  })
 )
 
 /** What there is for requests of an operation. */
