@@ -5,6 +5,7 @@
  * Source: api-v2.md "Authentication"; decisions.md §3; policy-cases K1 to K7, K24, K29 to K34, K40.
  */
 import * as Brand from "effect/Brand"
+import type * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
 import * as DateTime from "effect/DateTime"
@@ -114,10 +115,17 @@ export const layer: Layer.Layer<Authentication, never, ApiKeyStore | CredentialF
           : Effect.succeed(principal)
       }
 
+      let latest = DateTime.makeUnsafe(0)
+
+      /** Now, which the requests of one millisecond share: making it is a quarter of what the check of a key takes. */
+      const nowBy = (clock: Clock.Clock): DateTime.Utc => {
+        const millis = clock.currentTimeMillisUnsafe()
+        if (DateTime.toEpochMillis(latest) !== millis) latest = DateTime.makeUnsafe(millis)
+        return latest
+      }
+
       const ofFound = (found: Option.Option<KeyFacts>): Effect.Effect<Principal, Unauthenticated> =>
-        Option.isNone(found)
-          ? Effect.fail(notFound)
-          : Effect.clockWith((clock) => ofFacts(found.value, DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())))
+        Option.isNone(found) ? Effect.fail(notFound) : Effect.clockWith((clock) => ofFacts(found.value, nowBy(clock)))
 
       const byDigest = (hexadecimal: string): Effect.Effect<Principal, Unauthenticated> =>
         Effect.flatMap(facts.ofHash(ofDigest(hexadecimal)), ofFound)
