@@ -24,9 +24,9 @@ import * as BatchedQuestion from "../database/BatchedQuestion.ts"
 import * as Document from "../database/Document.ts"
 import * as Query from "../database/Query.ts"
 import * as RememberedDocument from "../database/RememberedDocument.ts"
-import * as RememberedRow from "../database/RememberedRow.ts"
 import { acrossOrganizations, within } from "../database/Tenancy.ts"
 import { uuidArray } from "../database/UuidArray.ts"
+import * as VersionedRow from "../database/VersionedRow.ts"
 
 const decodeKey = RememberedDocument.make(Document.make(ApiKey))
 const decodeMember = RememberedDocument.make(Document.make(Member))
@@ -37,21 +37,19 @@ const decodeLine = RememberedDocument.make(
 
 /** The columns of a key's facts, documents as texts; all but the key's own are null where there is nothing. */
 interface KeyRow {
-  readonly key: string
+  readonly document: string
   readonly last_used_at: Date | null
   readonly owner: string | null
   readonly ancestors: string | null
   readonly roles: string | null
 }
 
-/** The columns of a key's facts, with the hash that they are found by. */
-interface HashedKeyRow extends KeyRow {
-  readonly hash: ApiKeyHash
-}
+/** The columns of a key's facts, with the hash that they are found by and the version of them all. */
+interface HashedKeyRow extends KeyRow, VersionedRow.Version<ApiKeyHash> {}
 
 /** The columns of a session's facts; those of a key are null where there is none. */
-interface SessionRow extends Omit<KeyRow, "key"> {
-  readonly key: string | null
+interface SessionRow extends Omit<KeyRow, "document"> {
+  readonly document: string | null
   readonly member: string
   readonly named: string | null
 }
@@ -62,7 +60,7 @@ interface SessionRow extends Omit<KeyRow, "key"> {
  */
 const keyColumns = (sql: SqlClient): Fragment =>
   sql.literal(`
-    key.document::text AS key, key.last_used_at,
+    key.document::text AS document, key.last_used_at,
     (SELECT owner.document::text FROM castellan.members AS owner
       WHERE owner.organization_id = key.organization_id AND owner.id = key.owner) AS owner,
     CASE WHEN key.ancestors <> '{}' THEN (
@@ -91,7 +89,7 @@ const ancestorsOf = (column: string | null): Effect.Effect<ReadonlyArray<OwnedKe
     : Effect.map(decodeLine(column), (line) => line.map(({ key, owner }) => ({ key, owner: owner ?? undefined })))
 
 const keyFactsOf = Effect.fnUntraced(function* (row: KeyRow) {
-  const key = yield* decodeKey(row.key)
+  const key = yield* decodeKey(row.document)
   return {
     key: withLastUse(key, row.last_used_at),
     owner: row.owner === null ? undefined : yield* decodeMember(row.owner),
@@ -106,19 +104,42 @@ const ofFirst = <Row, A>(statement: Query.Statement<Row>, make: (row: Row) => Ef
     Option.isNone(row) ? Effect.succeedNone : Effect.asSome(make(row.value))
   )
 
+/**
+ * The version of a key's facts, where the key is `key`: that of the key, which says whose it is and what it descends
+ * from, and those of its owner, its ancestors with their owners, and the roles.
+ */
+const versionOfFacts = `
+    concat(key.version, '|',
+      (SELECT owner.version FROM castellan.members AS owner
+        WHERE owner.organization_id = key.organization_id AND owner.id = key.owner), '|',
+      CASE WHEN key.ancestors <> '{}' THEN (
+        SELECT string_agg(concat(ancestor.version, '+', (
+          SELECT owner.version FROM castellan.members AS owner
+          WHERE owner.organization_id = ancestor.organization_id AND owner.id = ancestor.owner)), ',' ORDER BY ancestor.id)
+        FROM castellan.api_keys AS ancestor
+        WHERE ancestor.organization_id = key.organization_id AND ancestor.id = ANY(key.ancestors)) END, '|',
+      (SELECT string_agg(role.version::text, ',' ORDER BY held.role_id)
+        FROM castellan.member_roles AS held
+          CROSS JOIN LATERAL (
+            SELECT version FROM castellan.roles
+            WHERE organization_id = held.organization_id AND id = held.role_id LIMIT 1) AS role
+        WHERE held.organization_id = key.organization_id AND held.member_id = key.owner)) AS version`
+
 /** The facts of a key by its hash: what every request begins with. */
-const byHash = (sql: SqlClient) =>
-  BatchedQuestion.make(sql, {
-    statement: (_: "deployment", hashes: ReadonlyArray<ApiKeyHash>) =>
-      sql<HashedKeyRow>`SELECT key.hash, ${keyColumns(sql)} FROM castellan.api_keys AS key
-        WHERE ${acrossOrganizations(sql)} AND key.hash ${anyOf(sql, hashes, "text")}`,
-    keyOf: ({ hash }) => hash,
-    decode: RememberedRow.make(
-      ({ hash }: HashedKeyRow) => hash,
-      ({ ancestors, key, last_used_at, owner, roles }) => [key, last_used_at, owner, ancestors, roles],
-      keyFactsOf
-    )
-  })
+const byHash = (sql: SqlClient) => {
+  const ofKeys = (hashes: ReadonlyArray<ApiKeyHash>): Fragment =>
+    sql`FROM castellan.api_keys AS key WHERE ${acrossOrganizations(sql)} AND key.hash ${anyOf(sql, hashes, "text")}`
+  return BatchedQuestion.make(
+    sql,
+    VersionedRow.make({
+      versions: (_: "deployment", hashes: ReadonlyArray<ApiKeyHash>) =>
+        sql<VersionedRow.Version<ApiKeyHash>>`SELECT key.hash AS key, ${sql.literal(versionOfFacts)} ${ofKeys(hashes)}`,
+      rows: (_: "deployment", hashes: ReadonlyArray<ApiKeyHash>) =>
+        sql<HashedKeyRow>`SELECT key.hash AS key, ${sql.literal(versionOfFacts)}, ${keyColumns(sql)} ${ofKeys(hashes)}`,
+      decode: keyFactsOf
+    })
+  )
+}
 
 /** Tells what credentials are worth, from PostgreSQL. */
 export const layer: Layer.Layer<CredentialFacts, never, SqlClient> = Layer.effect(
@@ -161,7 +182,10 @@ export const layer: Layer.Layer<CredentialFacts, never, SqlClient> = Layer.effec
             return {
               member: yield* decodeMember(row.member),
               roles: yield* rolesOf(row.named),
-              key: row.key === null ? Option.none() : Option.some(yield* keyFactsOf({ ...row, key: row.key }))
+              key:
+                row.document === null
+                  ? Option.none()
+                  : Option.some(yield* keyFactsOf({ ...row, document: row.document }))
             } satisfies SessionFacts
           })
         )

@@ -19,9 +19,18 @@ import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import * as Query from "./Query.ts"
 
-/** How a question is put, and what becomes of its answer. */
-export interface BatchedQuestionOptions<Place, Key, Row, A> {
-  /** The statement for several keys of one place: of an organization, whose statements are of nobody else. */
+/** What whoever asked hears: none where the key has no row. */
+export type Answer<A> = Effect.Effect<Option.Option<A>>
+
+/**
+ * Asks about several keys of one place: of an organization, whose statements are of nobody else. Those keys that have a
+ * row have an answer. Whoever hears it works it out, unless that was done before.
+ */
+export type Ask<Place, Key, A> = (place: Place, keys: ReadonlyArray<Key>) => Effect.Effect<ReadonlyMap<Key, Answer<A>>>
+
+/** How rows are asked for, and what becomes of one. */
+export interface RowsOptions<Place, Key, Row, A> {
+  /** The statement for several keys of one place. */
   readonly statement: (place: Place, keys: ReadonlyArray<Key>) => Query.Statement<Row>
   /** The key that a row is of, the same as it was asked for. */
   readonly keyOf: (row: Row) => Key
@@ -29,43 +38,59 @@ export interface BatchedQuestionOptions<Place, Key, Row, A> {
   readonly decode: (row: Row) => Effect.Effect<A>
 }
 
+/** Asks with one statement. */
+export const rows =
+  <Place, Key, Row, A>({ decode, keyOf, statement }: RowsOptions<Place, Key, Row, A>): Ask<Place, Key, A> =>
+  (place, keys) =>
+    Effect.map(
+      Query.rows(statement(place, keys)),
+      (found) => new Map(found.map((row) => [keyOf(row), Effect.mapEager(decode(row), Option.some)]))
+    )
+
 /** Puts the question; none where the key has no row. */
-export type BatchedQuestion<Place, Key, A> = (place: Place, key: Key) => Effect.Effect<Option.Option<A>>
+export type BatchedQuestion<Place, Key, A> = (place: Place, key: Key) => Answer<A>
 
 /** Keys of one statement, at most. */
 const mostKeys = 100
 
-type Answer<A> = Effect.Effect<Option.Option<A>>
+/** Who waits for an answer. */
+interface Asker<A> {
+  readonly hear: (answer: Answer<A>) => void
+  /** Whoever asked for the same before. */
+  readonly before: Asker<A> | undefined
+  isGone: boolean
+}
 
 /** What is to be asked of one place. */
 interface Batch<Key, A> {
   /** Of whoever asked first. */
   readonly context: Context.Context<never>
-  /** Who waits, by what they wait for. */
-  readonly asked: Map<Key, Array<(answer: Answer<A>) => void>>
+  /** Who waits, by what they wait for: the last one of each. */
+  readonly asked: Map<Key, Asker<A>>
+}
+
+const isAwaited = <A>(last: Asker<A>): boolean => {
+  for (let asker: Asker<A> | undefined = last; asker !== undefined; asker = asker.before) {
+    if (!asker.isGone) return true
+  }
+  return false
 }
 
 const none: Answer<never> = Effect.succeedNone
 
 /** A question over the connections of a client. */
-export const make = <Place, Key, Row, A>(
+export const make = <Place, Key, A>(
   { transactionService }: Pick<SqlClient, "transactionService">,
-  { decode, keyOf, statement }: BatchedQuestionOptions<Place, Key, Row, A>
+  ask: Ask<Place, Key, A>
 ): BatchedQuestion<Place, Key, A> => {
-  /** The answers about those keys that have one. Whoever hears one decodes it, unless it is remembered. */
-  const answers = (place: Place, keys: ReadonlyArray<Key>): Effect.Effect<ReadonlyMap<Key, Answer<A>>> =>
-    Effect.map(
-      Query.rows(statement(place, keys)),
-      (rows) => new Map(rows.map((row) => [keyOf(row), Effect.mapEager(decode(row), Option.some)]))
-    )
-
   const send = (place: Place, { asked, context }: Batch<Key, A>): void => {
-    for (const [key, waiting] of asked) if (waiting.length === 0) asked.delete(key)
-    if (asked.size === 0) return
-    Effect.runForkWith(context)(answers(place, [...asked.keys()])).addObserver((exit) => {
-      for (const [key, waiting] of asked) {
+    const keys: Array<Key> = []
+    for (const [key, last] of asked) if (isAwaited(last)) keys.push(key)
+    if (keys.length === 0) return
+    Effect.runForkWith(context)(Effect.suspend(() => ask(place, keys))).addObserver((exit) => {
+      for (const [key, last] of asked) {
         const answer = Exit.isSuccess(exit) ? (exit.value.get(key) ?? none) : Exit.failCause(exit.cause)
-        for (const hear of waiting) hear(answer)
+        for (let asker: Asker<A> | undefined = last; asker !== undefined; asker = asker.before) asker.hear(answer)
       }
     })
   }
@@ -90,22 +115,18 @@ export const make = <Place, Key, Row, A>(
     return batch
   }
 
-  const together = (place: Place, key: Key, context: Context.Context<never>): Effect.Effect<Option.Option<A>> =>
+  const together = (place: Place, key: Key, context: Context.Context<never>): Answer<A> =>
     Effect.callback((hear) => {
       const { asked } = batchFor(place, key, context)
-      const waiting = asked.get(key)
-      if (waiting === undefined) asked.set(key, [hear])
-      else waiting.push(hear)
+      const asker: Asker<A> = { hear, before: asked.get(key), isGone: false }
+      asked.set(key, asker)
       return Effect.sync(() => {
-        const others = asked.get(key)?.filter((other) => other !== hear)
-        if (others !== undefined) asked.set(key, others)
+        asker.isGone = true
       })
     })
 
-  const alone = (place: Place, key: Key): Effect.Effect<Option.Option<A>> =>
-    Effect.flatMap(Query.row(statement(place, [key])), (row) =>
-      Option.isNone(row) ? Effect.succeedNone : Effect.asSome(decode(row.value))
-    )
+  const alone = (place: Place, key: Key): Answer<A> =>
+    Effect.flatMap(ask(place, [key]), (answers) => answers.get(key) ?? none)
 
   return (place, key) =>
     Effect.contextWith((context: Context.Context<never>) =>

@@ -18,6 +18,7 @@ import { migration as unfinishedExecutions } from "./internal/0014_unfinished_ex
 import { migration as sandcastleIndexes } from "./internal/0015_sandcastle_indexes.ts"
 import { migration as assetNames } from "./internal/0016_asset_names.ts"
 import { migration as auditWall } from "./internal/0017_audit_wall.ts"
+import { migration as versions } from "./internal/0018_versions.ts"
 import type { Migration } from "./Migration.ts"
 
 /** The steps. */
@@ -38,5 +39,6 @@ export const migrations: ReadonlyArray<Migration> = [
   unfinishedExecutions,
   sandcastleIndexes,
   assetNames,
-  auditWall
+  auditWall,
+  versions
 ]

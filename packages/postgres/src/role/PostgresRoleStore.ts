@@ -40,18 +40,21 @@ export const layer: Layer.Layer<RoleStore, never, SqlClient> = Layer.effect(
         rolesOf(sql`
           SELECT document::text AS document FROM castellan.roles WHERE ${within(sql, organizationId)}
           ORDER BY created_at, id`),
-      get: BatchedQuestion.make(sql, {
-        statement: (organizationId: OrganizationId, ids: ReadonlyArray<RoleId>) =>
-          sql<RoleRow>`
+      get: BatchedQuestion.make(
+        sql,
+        BatchedQuestion.rows({
+          statement: (organizationId: OrganizationId, ids: ReadonlyArray<RoleId>) =>
+            sql<RoleRow>`
             SELECT id, document::text AS document FROM castellan.roles
             WHERE ${within(sql, organizationId)} AND id ${anyOf(sql, ids, "uuid")}`,
-        keyOf: ({ id }) => id,
-        decode: RememberedRow.make(
-          ({ id }: RoleRow) => id,
-          ({ document: text }) => [text],
-          (row) => decode(row.document)
-        )
-      }),
+          keyOf: ({ id }) => id,
+          decode: RememberedRow.make(
+            ({ id }: RoleRow) => id,
+            ({ document: text }) => [text],
+            (row) => decode(row.document)
+          )
+        })
+      ),
       save: (role) =>
         Query.run(sql`
           INSERT INTO castellan.roles (organization_id, id, created_at, document)

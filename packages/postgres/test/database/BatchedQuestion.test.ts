@@ -20,7 +20,7 @@ const scene = (
   const sent: Array<readonly [place: string, keys: ReadonlyArray<string>]> = []
   const ask = BatchedQuestion.make(
     { transactionService },
-    {
+    BatchedQuestion.rows({
       statement: (place: string, keys: ReadonlyArray<string>) =>
         Effect.suspend(() => {
           sent.push([place, keys])
@@ -33,7 +33,7 @@ const scene = (
         }),
       keyOf: ({ key }: Row) => key,
       decode: ({ value }) => (value === "unreadable" ? Effect.die("unreadable") : Effect.succeed(value))
-    }
+    })
   )
   return { ask, sent }
 }

@@ -156,6 +156,8 @@ export const suite = <E>(
         yield* MemberStore.use((store) => store.save(owner))
         yield* keep(apiKey)
         assertSame(yield* told, { key: apiKey, owner, roles: [b] })
+        yield* ApiKeyStore.use((store) => store.used(organizationId, apiKey.id, now))
+        assertSame(yield* told, { key: new ApiKey({ ...apiKey, lastUsedAt: now }), owner, roles: [b] })
       })
     )
 
