@@ -9,14 +9,11 @@ import type { Failure } from "@castellan/core/error/Failure"
 import * as Effect from "effect/Effect"
 
 /** Keeps the errors of some tags. */
-export const declared =
-  <const Tag extends Failure["_tag"]>(...tags: ReadonlyArray<Tag>) =>
-  <A, E extends Failure, R>(
-    self: Effect.Effect<A, E, R>
-  ): Effect.Effect<A, Extract<Failure, { readonly _tag: Tag }>, R> => {
-    const isDeclared = (failure: Failure): failure is Extract<Failure, { readonly _tag: Tag }> =>
-      tags.some((tag) => tag === failure._tag)
-    return Effect.catch(self, (failure): Effect.Effect<never, Extract<Failure, { readonly _tag: Tag }>> =>
-      isDeclared(failure) ? Effect.fail(failure) : Effect.die(failure)
-    )
-  }
+export const declared = <const Tag extends Failure["_tag"]>(...tags: ReadonlyArray<Tag>) => {
+  type Declared = Extract<Failure, { readonly _tag: Tag }>
+  const isDeclared = (failure: Failure): failure is Declared => tags.some((tag) => tag === failure._tag)
+  const asDeclared = (failure: Failure): Effect.Effect<never, Declared> =>
+    isDeclared(failure) ? Effect.fail(failure) : Effect.die(failure)
+  return <A, E extends Failure, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, Declared, R> =>
+    Effect.catch(self, asDeclared)
+}

@@ -135,17 +135,21 @@ export const make = (routes: RouteTable<Operation>, options: BoundaryOptions): H
     })
     return Effect.updateContext(
       answered,
-      // All that the request adds to its surroundings, at once.
-      (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) =>
-        Surroundings.within(context, options.surroundings).pipe(
-          Context.add(HttpServerRequest.ParsedSearchParams, searchParams),
-          Context.add(HttpRouter.RouteContext, { route: handler.route, params }),
-          Context.add(CurrentExchange, exchange),
-          Context.add(RequestOrigin, address === undefined ? { requestId } : { requestId, address }),
-          Context.add(References.CurrentLogAnnotations, {
-            ...Context.get(context, References.CurrentLogAnnotations),
-            request_id: requestId
-          })
+      // All that the request adds to its surroundings, at once; written out, since each `pipe` would make functions of it.
+      (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => {
+        const annotations = { ...Context.get(context, References.CurrentLogAnnotations), request_id: requestId }
+        const origin = address === undefined ? { requestId } : { requestId, address }
+        const joined = Surroundings.within(context, options.surroundings)
+        const routed = Context.add(
+          Context.add(joined, HttpServerRequest.ParsedSearchParams, searchParams),
+          HttpRouter.RouteContext,
+          { route: handler.route, params }
         )
+        return Context.add(
+          Context.add(Context.add(routed, CurrentExchange, exchange), RequestOrigin, origin),
+          References.CurrentLogAnnotations,
+          annotations
+        )
+      }
     )
   })

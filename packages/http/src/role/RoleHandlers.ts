@@ -15,6 +15,9 @@ import * as OperationServices from "../request/OperationServices.ts"
 /** The answer with a role. */
 const answerOf = RememberedAnswer.make(RoleWire, ofRole)
 
+/** What reading a role can fail with. */
+const declaredOfRead = declared("PermissionDenied", "NotFound")
+
 /** The operations of roles. */
 export const layer = HttpApiBuilder.group(
   Api,
@@ -32,7 +35,7 @@ export const layer = HttpApiBuilder.group(
         declared("InvalidRequest", "PermissionDenied", "Conflict")
       ),
 
-      get: ({ params }) => Effect.map(roles.get(params.id), answerOf).pipe(declared("PermissionDenied", "NotFound")),
+      get: ({ params }) => declaredOfRead(Effect.map(roles.get(params.id), answerOf)),
 
       update: Effect.fnUntraced(
         function* ({ params, payload }) {
