@@ -6,8 +6,11 @@ interface Row extends VersionedRow.Version<string> {
   readonly text: string
 }
 
+/** What the table keeps of a key. */
+type Kept = readonly [version: string, text: string]
+
 /** Rows of a table in memory, made into objects, with the keys of the long statements that were sent. */
-const scene = (table: Map<string, readonly [version: string, text: string]>) => {
+const scene = (table: ReadonlyMap<string, Kept>) => {
   const read: Array<ReadonlyArray<string>> = []
   const found = (keys: ReadonlyArray<string>): ReadonlyArray<Row> =>
     keys.flatMap((key) => {
@@ -34,9 +37,9 @@ const scene = (table: Map<string, readonly [version: string, text: string]>) => 
 
 it.effect("reads a row once, as long as its version does not change", () =>
   Effect.gen(function* () {
-    const table = new Map([
-      ["a", ["1", "one"] as const],
-      ["b", ["2", "two"] as const]
+    const table = new Map<string, Kept>([
+      ["a", ["1", "one"]],
+      ["b", ["2", "two"]]
     ])
     const { heard, read } = scene(table)
     const [a, none] = yield* heard("a", "nothing")
@@ -60,9 +63,9 @@ it.effect("reads a row once, as long as its version does not change", () =>
 
 it.effect("keeps what is used, and lets go of what is not", () =>
   Effect.gen(function* () {
-    const table = new Map([
-      ["used", ["1", "text"] as const],
-      ["unused", ["1", "text"] as const]
+    const table = new Map<string, Kept>([
+      ["used", ["1", "text"]],
+      ["unused", ["1", "text"]]
     ])
     const others = Array.from({ length: 20_000 }, (_, index) => `other ${index}`)
     for (const other of others) table.set(other, ["1", "text"])
@@ -83,9 +86,9 @@ it.effect("keeps what is used, and lets go of what is not", () =>
 it.effect("remembers no failure, and keeps it from the others", () =>
   Effect.gen(function* () {
     const { heard, read } = scene(
-      new Map([
-        ["a", ["1", "unreadable"] as const],
-        ["b", ["2", "two"] as const]
+      new Map<string, Kept>([
+        ["a", ["1", "unreadable"]],
+        ["b", ["2", "two"]]
       ])
     )
     for (let time = 0; time < 2; time++) {
