@@ -27,7 +27,7 @@ import * as World from "./World.ts"
 
 /** What is written beside the transactions of use cases, and why it may be: no resource changes by it. */
 const beside: ReadonlyArray<readonly [change: RegExp, why: string]> = [
-  [/^api_keys last_used_at$/, "a use is noted once a minute, whatever becomes of the request"],
+  [/^api_keys last_used_at, version$/, "a use is noted once a minute, whatever becomes of the request"],
   [/^rate_limits /, "a request takes a token, whatever becomes of it"],
   [/^(run_events|run_logs|run_leases|usage_records) /, "a run that was asked for goes on by itself"],
   [/^runs document$/, "a run that was asked for begins and ends by itself"],
