@@ -39,6 +39,9 @@ export class Admission extends Context.Service<
 const hasCredentials = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   headers["authorization"] !== undefined || headers["svc_api_key"] !== undefined
 
+/** Carries something out as a principal. Made once: `provideService` with all of its arguments makes itself anew. */
+const actingAs = Effect.provideService(CurrentPrincipal)
+
 /** Admits requests within the rate limits. */
 export const layer: Layer.Layer<Admission, never, Idempotency | RateLimits> = Layer.effect(
   Admission,
@@ -72,7 +75,7 @@ export const layer: Layer.Layer<Admission, never, Idempotency | RateLimits> = La
           setFields(headers, standing)
           const { exceeded } = standing
           return exceeded === undefined
-            ? Effect.provideService(idempotency.once(principal, operation), CurrentPrincipal, principal)
+            ? actingAs(idempotency.once(principal, operation), principal)
             : Effect.fail(exceeded)
         }
       )
