@@ -18,8 +18,8 @@ export interface Column {
 export interface Table {
   readonly name: string
   /**
-   * Its columns but the organization, and but those that number rows as they come: these are numbered anew, in the
-   * same order.
+   * Its columns but the organization, and but those that the database gives anew: numbers of rows as they come, in the
+   * same order, and versions (`0018_versions`), which are no other database's.
    */
   readonly columns: ReadonlyArray<Column>
   /** The columns that its rows are in the order of. */
@@ -45,6 +45,8 @@ export const read = Effect.fnUntraced(function* (sql: SqlClient) {
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
     LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
     WHERE c.relnamespace = 'castellan'::regnamespace AND c.relkind IN ('r', 'p') AND a.attname <> 'organization_id'
+      AND NOT (a.attname = 'version'
+        AND EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgname = 'renew_version'))
     ORDER BY c.relname, a.attnum`
   const byTable = Map.groupBy(rows, ({ table }) => table)
   return tables.map((name): Table => {
