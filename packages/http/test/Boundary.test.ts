@@ -92,6 +92,45 @@ describe("the boundary of a request", () => {
     }).pipe(Effect.provide(Layer.merge(over(connectors(Effect.die(secretCause))), log.layer)))
   )
 
+  const told = collecting()
+  it.effect("what an operation logs has the request's id beside what the application was annotated with", () =>
+    Effect.gen(function* () {
+      yield* send("/v2/models", yield* authorized)
+      assert.deepStrictEqual(
+        told.lines.filter((line) => line.includes("being listed")),
+        ['["Info",["being listed"],{"deployment":"blue","request_id":"the-request"},"Cause([])"]']
+      )
+    }).pipe(
+      Effect.provide(
+        over(Layer.mock(Models, { list: Effect.as(Effect.logInfo("being listed"), []) })).pipe(
+          Layer.provide(Layer.succeed(References.CurrentLogAnnotations, { deployment: "blue" })),
+          Layer.provideMerge(told.layer)
+        )
+      )
+    )
+  )
+
+  const parents: Array<string> = []
+  it.effect("an operation is a part of its request's span, and not of the one that the application was made in", () =>
+    Effect.gen(function* () {
+      yield* Effect.withSpan(send("/v2/models", yield* authorized), "the request")
+      assert.deepStrictEqual(parents, ["the request"])
+    }).pipe(
+      Effect.provide(
+        Layer.span("the start").pipe((start) =>
+          over(
+            Layer.mock(Models, {
+              list: Effect.map(Effect.orDie(Effect.currentSpan), ({ name }) => {
+                parents.push(name)
+                return []
+              })
+            })
+          ).pipe(Layer.provide(start))
+        )
+      )
+    )
+  )
+
   it.effect("an error that its operation does not declare is answered by its code", () =>
     Effect.gen(function* () {
       const reply = yield* send("/v2/models", yield* authorized)

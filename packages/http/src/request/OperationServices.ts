@@ -37,6 +37,7 @@ import * as HttpPlatform from "effect/http/HttpPlatform"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Scope from "effect/Scope"
+import * as Tracer from "effect/Tracer"
 import { AssetSignature } from "../asset/AssetSignature.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { PageTokens } from "../page/PageTokens.ts"
@@ -138,8 +139,8 @@ export const surroundings = (
   Effect.contextWith((context: Context.Context<OperationServices>) =>
     Effect.succeed(
       Surroundings.of(context).pipe(
-        // A request has its own.
-        Context.omit(Scope.Scope),
+        // A request has its own, and is no part of what the application was made in.
+        Context.omit(Scope.Scope, Tracer.ParentSpan),
         Context.merge(runtime(context)),
         Context.add(HttpIncomingMessage.MaxBodySize, maxBodySize)
       )
