@@ -1,7 +1,9 @@
 /**
  * A question about one thing, by its key, that is put to the database for all who ask it in one turn of the event loop:
  * one statement instead of many, which is most of what a short question costs on either side. A server that is busy has
- * many requests in a turn; one that is not asks for a single key, and waits for nobody.
+ * many requests in a turn; one that is not asks for a single key, and waits for nobody. Where a turn has many, the first
+ * of them are sent ahead: otherwise all requests would go through the server together, which would stand still while the
+ * database works on them, and the database while the server does.
  *
  * Nothing is kept: the statement is sent after the last of those who wait for it has asked, so everybody hears how
  * things are after they have asked. Who asks for the same key hears the same answer. Who no longer waits takes nothing
@@ -50,8 +52,14 @@ export const rows =
 /** Puts the question; none where the key has no row. */
 export type BatchedQuestion<Place, Key, A> = (place: Place, key: Key) => Answer<A>
 
+/**
+ * Keys that are worth a statement of their own while the database has none to work on: with fewer, what a statement costs
+ * by itself is more than what is gained by working at the same time. Found by measuring 15 to 100 connections.
+ */
+const fewKeys = 8
+
 /** Keys of one statement, at most. */
-const mostKeys = 100
+const mostKeys = 32
 
 /** Who waits for an answer. */
 interface Asker<A> {
@@ -83,11 +91,16 @@ export const make = <Place, Key, A>(
   { transactionService }: Pick<SqlClient, "transactionService">,
   ask: Ask<Place, Key, A>
 ): BatchedQuestion<Place, Key, A> => {
+  /** How many statements have no answer yet. */
+  let underway = 0
+
   const send = (place: Place, { asked, context }: Batch<Key, A>): void => {
     const keys: Array<Key> = []
     for (const [key, last] of asked) if (isAwaited(last)) keys.push(key)
     if (keys.length === 0) return
+    underway += 1
     Effect.runForkWith(context)(Effect.suspend(() => ask(place, keys))).addObserver((exit) => {
+      underway -= 1
       for (const [key, last] of asked) {
         const answer = Exit.isSuccess(exit) ? (exit.value.get(key) ?? none) : Exit.failCause(exit.cause)
         for (let asker: Asker<A> | undefined = last; asker !== undefined; asker = asker.before) asker.hear(answer)
@@ -108,7 +121,8 @@ export const make = <Place, Key, A>(
     // After the requests of this turn were read: whatever they ask is there then.
     if (gathered.size === 0) setImmediate(sendAll)
     const open = gathered.get(place)
-    if (open !== undefined && (open.asked.size < mostKeys || open.asked.has(key))) return open
+    const room = underway === 0 ? fewKeys : mostKeys
+    if (open !== undefined && (open.asked.size < room || open.asked.has(key))) return open
     if (open !== undefined) send(place, open)
     const batch: Batch<Key, A> = { context, asked: new Map() }
     gathered.set(place, batch)

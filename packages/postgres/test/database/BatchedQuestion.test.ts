@@ -144,18 +144,42 @@ it.effect("fails for all whose statement failed, and asks again for the next", (
   })
 )
 
-it.effect("puts no more than a hundred keys in a statement", () =>
+it.effect("sends the first of many keys ahead, and no more than 32 in a statement", () =>
   Effect.gen(function* () {
-    const keys = Array.from({ length: 250 }, (_, index) => String(index))
-    const { ask, sent } = scene(Object.fromEntries(keys.map((key) => [`a/${key}`, `value ${key}`])))
-    const answers = yield* all(keys.map((key) => ask("a", key)))
+    const keys = Array.from({ length: 100 }, (_, index) => String(index))
+    const answered = yield* Deferred.make<void>()
+    const { ask, sent } = scene(Object.fromEntries(keys.map((key) => [`a/${key}`, `value ${key}`])), (rows) =>
+      Effect.as(Deferred.await(answered), rows)
+    )
+    const lengths = () => sent.map(([, asked]) => asked.length)
+    const asking = yield* Effect.forkChild(all(keys.map((key) => ask("a", key))))
+    // All of them ask within one turn, at the end of which the last ones are sent.
+    while (sent.flatMap(([, asked]) => asked).length < keys.length) {
+      yield* Effect.callback<void>((resume) => {
+        setImmediate(() => resume(Effect.void))
+      })
+    }
+    assert.deepStrictEqual(lengths(), [8, 32, 32, 28])
+    yield* Deferred.succeed(answered, undefined)
     assert.deepStrictEqual(
-      answers,
+      yield* Fiber.join(asking),
       keys.map((key) => Option.some(`value ${key}`))
     )
+    // What has its answer is no longer under way.
+    yield* all(keys.slice(0, 20).map((key) => ask("a", key)))
+    assert.deepStrictEqual(lengths(), [8, 32, 32, 28, 8, 8, 4])
+  })
+)
+
+it.effect("sends ahead again after a statement that failed", () =>
+  Effect.gen(function* () {
+    const keys = Array.from({ length: 10 }, (_, index) => String(index))
+    const down = new SqlError({ reason: new ConnectionError({ cause: "down", message: "down", operation: "query" }) })
+    const { ask, sent } = scene({}, () => Effect.fail(down))
+    for (let time = 0; time < 2; time++) yield* all(keys.map((key) => Effect.exit(ask("a", key))))
     assert.deepStrictEqual(
       sent.map(([, asked]) => asked.length),
-      [100, 100, 50]
+      [8, 2, 8, 2]
     )
   })
 )
