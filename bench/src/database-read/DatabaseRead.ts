@@ -41,7 +41,7 @@ interface Plan {
 }
 
 const plans: { readonly [Key in Size]: Plan } = {
-  full: { rounds: { warming: 2, counted: 11 }, crowds: [15, 25, 50, 75, 100], milliseconds: 1_000, warmth: 30_000 },
+  full: { rounds: { warming: 2, counted: 11 }, crowds: [15, 25, 50, 75, 100], milliseconds: 1_000, warmth: 100_000 },
   quick: { rounds: { warming: 1, counted: 5 }, crowds: [50, 100], milliseconds: 500, warmth: 3_000 },
   smoke: { rounds: { warming: 0, counted: 2 }, crowds: [2, 4], milliseconds: 20, warmth: 0 }
 }
