@@ -5,7 +5,7 @@
 import * as CredentialFacts from "@castellan/core/access/CredentialFacts"
 import * as EffectiveRoles from "@castellan/core/access/EffectiveRoles"
 import * as KeyAuthority from "@castellan/core/access/KeyAuthority"
-import { ApiKey, type ApiKeyId, ApiKeyStatus, AssumedRoles } from "@castellan/core/apikey/ApiKey"
+import { ApiKey, ApiKeyHash, type ApiKeyId, ApiKeyStatus, AssumedRoles } from "@castellan/core/apikey/ApiKey"
 import { ApiKeyStore } from "@castellan/core/apikey/ApiKeyStore"
 import { Member, MemberStatus } from "@castellan/core/member/Member"
 import { MemberStore } from "@castellan/core/member/MemberStore"
@@ -180,6 +180,111 @@ export const suite = <E>(
         assertSame(yield* line, [{ key: revoked, owner: left }])
       })
     )
+
+    /** A key that descends from two others, each with its owner, and the roles that its owner holds. */
+    const descendant = Effect.gen(function* () {
+      const { a, b, organizationId, owner } = yield* scene
+      const minter = yield* Fixture.member(organizationId, { roles: [a, b] })
+      const first = (yield* Fixture.key(minter)).apiKey
+      const second = (yield* Fixture.key(minter, { ancestors: [first.id] })).apiKey
+      const { apiKey } = yield* Fixture.key(owner, { ancestors: [second.id, first.id] })
+      return {
+        organizationId,
+        a,
+        b,
+        owner,
+        minter,
+        first,
+        second,
+        apiKey,
+        other: yield* Fixture.member(organizationId)
+      }
+    })
+    type Descendant = Effect.Success<typeof descendant>
+    type Stores = ApiKeyStore | MemberStore | RoleStore
+
+    const revoked = ApiKeyStatus.cases.Revoked.make({ at: earlier })
+    const keyIs = (key: ApiKey, change: Partial<ApiKey>) => keep(new ApiKey({ ...key, ...change }))
+    const memberIs = (member: Member, change: Partial<Member>) =>
+      MemberStore.use((store) => store.save(new Member({ ...member, ...change })))
+    const roleIs = (role: Role, change: Partial<Role>) =>
+      RoleStore.use((store) => store.save(new Role({ ...role, ...change })))
+    const left = { status: MemberStatus.cases.Deactivated.make({ at: earlier }) }
+
+    /** Every way by which what a key is worth, or what is told of it, becomes another. */
+    const ways: Record<string, (of: Descendant) => Effect.Effect<unknown, never, Stores>> = {
+      "it is revoked": ({ apiKey }) => keyIs(apiKey, { status: revoked }),
+      "it expires": ({ apiKey }) => keyIs(apiKey, { expiresAt: earlier }),
+      "it is replaced": ({ apiKey, first }) => keyIs(apiKey, { replacedBy: first.id }),
+      "it is as good as its owner": ({ apiKey }) => keyIs(apiKey, { fullMemberAccess: true }),
+      "it assumes fewer roles": ({ a, apiKey }) =>
+        keyIs(apiKey, { assumedRoles: AssumedRoles.cases.Snapshot.make({ roles: [a.id] }) }),
+      "it is another end user's": ({ apiKey }) =>
+        keyIs(apiKey, { clientMetadata: { text: '{"tenant":"2"}', attributes: { tenant: "2" } } }),
+      "it is another member's": ({ apiKey, other }) => keyIs(apiKey, { owner: other.id }),
+      "it descends from one key less": ({ apiKey, second }) => keyIs(apiKey, { ancestors: [second.id] }),
+      "it descends from none": ({ apiKey }) => keyIs(apiKey, { ancestors: [] }),
+      "its value becomes another key's": ({ apiKey, first }) =>
+        Effect.andThen(keyIs(apiKey, { hash: ApiKeyHash.make("1".repeat(64)) }), keyIs(first, { hash: apiKey.hash })),
+      "it is used": ({ apiKey }) => ApiKeyStore.use((store) => store.used(apiKey.organizationId, apiKey.id, now)),
+      "its owner is deactivated": ({ owner }) => memberIs(owner, left),
+      "its owner becomes a superadmin": ({ owner }) => memberIs(owner, { standing: "superadmin" }),
+      "its owner loses a role": ({ a, owner }) => memberIs(owner, { roles: [a.id] }),
+      "its owner loses every role": ({ owner }) => memberIs(owner, { roles: [] }),
+      "its owner is removed": ({ organizationId, owner }) =>
+        MemberStore.use((store) => store.remove(organizationId, owner.id)),
+      "its owner is removed, and comes back with less": ({ a, organizationId, owner }) =>
+        Effect.andThen(
+          MemberStore.use((store) => store.remove(organizationId, owner.id)),
+          memberIs(owner, { roles: [a.id] })
+        ),
+      "a role permits something else": ({ a }) => roleIs(a, { permissions: ["chat:read"] }),
+      "the other role permits something else": ({ b }) => roleIs(b, { permissions: ["chat:read"] }),
+      "a role is removed": ({ a, organizationId }) => RoleStore.use((store) => store.remove(organizationId, a.id)),
+      "a role is removed, and made again as another": ({ a, organizationId }) =>
+        Effect.andThen(
+          RoleStore.use((store) => store.remove(organizationId, a.id)),
+          roleIs(a, { permissions: ["chat:read"] })
+        ),
+      "the key that minted it is revoked": ({ second }) => keyIs(second, { status: revoked }),
+      "the key that minted that one is revoked": ({ first }) => keyIs(first, { status: revoked }),
+      "the key that minted it assumes fewer roles": ({ a, second }) =>
+        keyIs(second, { assumedRoles: AssumedRoles.cases.Snapshot.make({ roles: [a.id] }) }),
+      "the key that minted it becomes another member's": ({ other, second }) => keyIs(second, { owner: other.id }),
+      "the owner of those keys is deactivated": ({ minter }) => memberIs(minter, left),
+      "the owner of those keys loses a role": ({ a, minter }) => memberIs(minter, { roles: [a.id] }),
+      "the owner of those keys is removed": ({ minter, organizationId }) =>
+        MemberStore.use((store) => store.remove(organizationId, minter.id))
+    }
+
+    for (const [way, change] of Object.entries(ways)) {
+      it.effect(`tells what is so now, and not what it told before, when ${way}`, () =>
+        Effect.gen(function* () {
+          const of = yield* descendant
+          const byStores = yield* Effect.provide(facts, CredentialFacts.layer)
+          const told = (by: CredentialFacts.CredentialFacts["Service"]) =>
+            Effect.map(by.ofHash(of.apiKey.hash), (found) => {
+              const { ancestors, key, owner, roles } = Option.getOrThrow(found)
+              return {
+                key,
+                owner,
+                roles: owner === undefined ? [] : heldOf(roles, owner),
+                // When they were used last is no fact of it.
+                ancestors: ancestors.toSorted((one, two) => (one.key.id < two.key.id ? -1 : 1))
+              }
+            })
+          const tells = yield* facts
+          const before = yield* told(tells)
+          assertSame(before, yield* told(byStores))
+          assertSame(yield* told(tells), before)
+          yield* change(of)
+          const after = yield* told(tells)
+          assertSame(after, yield* told(byStores))
+          assert.notDeepEqual(after, before)
+          assertSame(yield* told(tells), after)
+        })
+      )
+    }
 
     it.effect("tells of the keys that a key descends from, each with its owner, as far as they are there", () =>
       Effect.gen(function* () {
