@@ -111,6 +111,9 @@ export * as RateLimitFields from "./ratelimit/RateLimitFields.ts"
 /** What stands between a credential and an operation, in the order of the decisions: who calls, whether they call too often, and whether they have called for this before. */
 export * as Admission from "./request/Admission.ts"
 
+/** The operations that take a bearer value, as the application carries them out. */
+export * as AdmittedOperations from "./request/AdmittedOperations.ts"
+
 /** The address of the client of a request: for the audit log, and for limits that go by it. */
 export * as ClientAddress from "./request/ClientAddress.ts"
 
@@ -176,6 +179,9 @@ export * as DownloadResponse from "./sandcastle/DownloadResponse.ts"
 
 /** The operations of sandcastles, bound to their use cases: their life, what runs in them, their files, and what becomes of their edits of the library. */
 export * as SandcastleHandlers from "./sandcastle/SandcastleHandlers.ts"
+
+/** The cryptography of a server on Node: all that `NodeCrypto` of `@effect/platform-node` provides, with digests that are made in one call each. */
+export * as NodeCryptography from "./server/NodeCryptography.ts"
 
 /** Castellan on Node's own HTTP server: limits set, every refusal in the envelope, a stop that loses nothing. */
 export * as NodeServer from "./server/NodeServer.ts"

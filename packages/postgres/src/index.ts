@@ -117,6 +117,9 @@ export * as Tenancy from "./database/Tenancy.ts"
 /** Arrays of ids as parameters: as text, so that PostgreSQL takes their type from the statement, also where there is no id at all. */
 export * as UuidArray from "./database/UuidArray.ts"
 
+/** Rows that are read over and over, request by request, and seldom change, which are long: what a row was made into is remembered by its key, with the version of all that it was made of. */
+export * as VersionedRow from "./database/VersionedRow.ts"
+
 /** Deliveries in PostgreSQL. */
 export * as PostgresDeliveryStore from "./delivery/PostgresDeliveryStore.ts"
 
