@@ -106,19 +106,20 @@ const ofFirst = <Row, A>(statement: Query.Statement<Row>, make: (row: Row) => Ef
 
 /**
  * The version of a key's facts, where the key is `key`: that of the key, which says whose it is and what it descends
- * from, and those of its owner, its ancestors with their owners, and the roles.
+ * from, and those of its owner, its ancestors with their owners, and the roles. Where there may be one or another, its
+ * id stands beside its version, which may be that of several (`0018_versions`).
  */
 const versionOfFacts = `
     concat(key.version, '|',
       (SELECT owner.version FROM castellan.members AS owner
         WHERE owner.organization_id = key.organization_id AND owner.id = key.owner), '|',
       CASE WHEN key.ancestors <> '{}' THEN (
-        SELECT string_agg(concat(ancestor.version, '+', (
+        SELECT string_agg(concat(ancestor.id, '+', ancestor.version, '+', (
           SELECT owner.version FROM castellan.members AS owner
           WHERE owner.organization_id = ancestor.organization_id AND owner.id = ancestor.owner)), ',' ORDER BY ancestor.id)
         FROM castellan.api_keys AS ancestor
         WHERE ancestor.organization_id = key.organization_id AND ancestor.id = ANY(key.ancestors)) END, '|',
-      (SELECT string_agg(role.version::text, ',' ORDER BY held.role_id)
+      (SELECT string_agg(concat(held.role_id, '+', role.version), ',' ORDER BY held.role_id)
         FROM castellan.member_roles AS held
           CROSS JOIN LATERAL (
             SELECT version FROM castellan.roles

@@ -4,14 +4,18 @@
 import * as Fixture from "@castellan/testing/fixture/Fixture"
 import { layerCrypto } from "@castellan/testing/fixture/Deployment"
 import * as Sample from "@castellan/testing/fixture/Sample"
-import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import * as PostgresApiKeyStore from "../../src/apikey/PostgresApiKeyStore.ts"
 import { acrossOrganizations } from "../../src/database/Tenancy.ts"
 import * as PostgresMemberStore from "../../src/member/PostgresMemberStore.ts"
+import { migrations } from "../../src/migration/Migrations.ts"
+import { migrate, migrateTo } from "../../src/migration/Migrator.ts"
 import * as PostgresRoleStore from "../../src/role/PostgresRoleStore.ts"
 import { databases } from "../support/Databases.ts"
+import { asSuperuser } from "../support/PostgresServer.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
 
 const stores = Layer.mergeAll(PostgresApiKeyStore.layer, PostgresMemberStore.layer, PostgresRoleStore.layer)
 
@@ -45,6 +49,47 @@ for (const { layer, name } of databases()) {
           assert.strictEqual(seen.size, 3)
         }
       })
+    )
+  })
+}
+
+/** Where each table is written, by its name: another place once it was written anew. */
+const places = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ readonly name: string; readonly place: number }>`
+    SELECT relname AS name, relfilenode AS place FROM pg_class
+    WHERE relnamespace = 'castellan'::regnamespace AND relname IN ('api_keys', 'members', 'roles') ORDER BY relname`
+)
+
+for (const server of TestDatabase.servers()) {
+  describe(`versions of rows that are there before (${server.name})`, () => {
+    it.live(
+      "come without the tables being written anew, which would keep every request waiting",
+      () =>
+        Effect.gen(function* () {
+          const database = yield* TestDatabase.database(server, "template1")
+          yield* asSuperuser(
+            server,
+            database,
+            Effect.gen(function* () {
+              const organizationId = yield* Sample.organizationId
+              yield* migrateTo(migrations.slice(0, 17))
+              yield* Effect.provide(
+                Effect.gen(function* () {
+                  yield* Fixture.key(
+                    yield* Fixture.member(organizationId, { roles: [yield* Fixture.role(organizationId)] })
+                  )
+                }),
+                stores
+              )
+              const before = yield* places
+              assert.lengthOf(before, 3)
+              yield* migrate
+              assert.deepStrictEqual(yield* places, before)
+            })
+          )
+        }).pipe(Effect.scoped, Effect.provide(layerCrypto), Effect.provideService(References.MinimumLogLevel, "Error")),
+      180_000
     )
   })
 }
