@@ -57,9 +57,14 @@ export const make = (): AdmittedOperations["Service"] => {
   })
 }
 
-/** Whether an operation is admitted by a bearer value, and its requests need nothing else but to be of its shape. */
-const takesBearer = ({ middlewares }: HttpApiEndpoint.Top): boolean =>
-  middlewares.size === 2 && middlewares.has(BearerSecurity) && middlewares.has(SchemaErrors)
+/**
+ * Whether an operation is admitted by a bearer value, and its requests need nothing else but to be of its shape. The shape
+ * comes within: what is around the credentials would be admitted twice.
+ */
+const takesBearer = ({ middlewares }: HttpApiEndpoint.Top): boolean => {
+  const [inner, outer, ...others] = middlewares
+  return inner === SchemaErrors && outer === BearerSecurity && others.length === 0
+}
 
 /** The answer with an error of the domain, as every operation has it; what else there may be is a defect. */
 const answered = (error: unknown): Effect.Effect<HttpServerResponse.HttpServerResponse> => {

@@ -1,4 +1,5 @@
 import { Authentication as BearerSecurity } from "@castellan/api/access/Authentication"
+import { SchemaErrors } from "@castellan/api/error/SchemaErrors"
 import { RolesGroup } from "@castellan/api/role/RolesGroup"
 import { Api } from "@castellan/api/Api"
 import { Authentication } from "@castellan/core/access/Authentication"
@@ -7,8 +8,8 @@ import { NotFound, Unauthenticated } from "@castellan/core/error/Failure"
 import { MemberId } from "@castellan/core/member/Member"
 import { OrganizationId } from "@castellan/core/organization/Organization"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Layer } from "effect"
-import type { HttpApiEndpoint } from "effect/http-api"
+import { Cause, Effect, ErrorReporter, Exit, Layer } from "effect"
+import { HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Admission } from "../../src/request/Admission.ts"
 import * as AdmittedOperations from "../../src/request/AdmittedOperations.ts"
@@ -86,6 +87,11 @@ const ended = Effect.fnUntraced(function* (
   return `${exit.value.status} ${yield* Effect.promise(() => HttpServerResponse.toWeb(exit.value).text())}`
 })
 
+/** What a host might put around an operation, beside what the contract does. */
+class Audited extends HttpApiMiddleware.Service<Audited>()("a-host/Audited") {}
+
+const bare = HttpApiEndpoint.get("bare", "/bare")
+
 describe("operations that are admitted by a bearer value", () => {
   it.effect("are all that take one, and no others", () =>
     Effect.gen(function* () {
@@ -97,6 +103,18 @@ describe("operations that are admitted by a bearer value", () => {
         endpoints.filter(({ middlewares }) => middlewares.has(BearerSecurity)).map(({ path }) => path)
       )
       assert.isBelow(found.length, endpoints.length)
+    })
+  )
+
+  it.effect("are none that have a middleware more, or in which the credentials come within", () =>
+    Effect.gen(function* () {
+      assert.isDefined(yield* taken(bare.middleware(SchemaErrors).middleware(BearerSecurity)))
+      for (const endpoint of [
+        bare.middleware(SchemaErrors).middleware(BearerSecurity).middleware(Audited),
+        bare.middleware(BearerSecurity).middleware(SchemaErrors)
+      ]) {
+        assert.isUndefined(yield* taken(endpoint))
+      }
     })
   )
 
@@ -122,6 +140,23 @@ describe("operations that are admitted by a bearer value", () => {
         '404 {"error":{"code":"not_found","message":"no such role"}}'
       )
       assert.strictEqual(yield* ended(Effect.fail("a stranger")), "a stranger")
+    })
+  )
+
+  it.effect("tell a host's reporters of their errors", () =>
+    Effect.gen(function* () {
+      const reported: Array<string> = []
+      const reporter = ErrorReporter.make(({ error }) => {
+        reported.push(error.message)
+      })
+      yield* Effect.provide(
+        Effect.andThen(
+          ended(Effect.fail(new NotFound({ message: "no such role" }))),
+          ended(Effect.die("begun"), false)
+        ),
+        ErrorReporter.layer([reporter])
+      )
+      assert.deepStrictEqual(reported, ["no such role", "nobody comes in here"])
     })
   )
 })
