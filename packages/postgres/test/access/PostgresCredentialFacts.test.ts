@@ -131,9 +131,9 @@ for (const server of TestDatabase.servers()) {
                   )
                 )
               }
-            }).pipe(Effect.provide(stores))
+            }).pipe(Effect.provide([stores, layerCrypto]))
           )
-        }).pipe(Effect.scoped, Effect.provide(layerCrypto), Effect.provideService(References.MinimumLogLevel, "Error")),
+        }).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "Error")),
       180_000
     )
   })

@@ -86,9 +86,9 @@ for (const server of TestDatabase.servers()) {
               assert.lengthOf(before, 3)
               yield* migrate
               assert.deepStrictEqual(yield* places, before)
-            })
+            }).pipe(Effect.provide(layerCrypto))
           )
-        }).pipe(Effect.scoped, Effect.provide(layerCrypto), Effect.provideService(References.MinimumLogLevel, "Error")),
+        }).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "Error")),
       180_000
     )
   })

@@ -9,7 +9,8 @@ const versioned = ["api_keys", "members", "roles"]
  *
  * The rows of a table that are there by then share a version, which no other run of this step gives: one for each would
  * take writing the table anew, while nobody could be authenticated. So a version says what has become of one row, and
- * not which one it is of.
+ * not which one it is of. A later step that changes what is in such a row without an `UPDATE`, as `ALTER COLUMN … USING`
+ * does, has to renew the versions itself.
  */
 export const migration: Migration = {
   id: 18,
