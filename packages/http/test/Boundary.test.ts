@@ -93,12 +93,12 @@ describe("the boundary of a request", () => {
   )
 
   const told = collecting()
-  it.effect("what an operation logs has the request's id beside what the application was annotated with", () =>
+  it.effect("what an operation logs has the request's id beside what the application and the host have annotated", () =>
     Effect.gen(function* () {
-      yield* send("/v2/models", yield* authorized)
+      yield* Effect.annotateLogs(send("/v2/models", yield* authorized), { tenant: "north" })
       assert.deepStrictEqual(
         told.lines.filter((line) => line.includes("being listed")),
-        ['["Info",["being listed"],{"deployment":"blue","request_id":"the-request"},"Cause([])"]']
+        ['["Info",["being listed"],{"tenant":"north","deployment":"blue","request_id":"the-request"},"Cause([])"]']
       )
     }).pipe(
       Effect.provide(

@@ -138,7 +138,12 @@ export const make = (routes: RouteTable<Operation>, options: BoundaryOptions): H
       // All that the request adds to its surroundings, at once; written out, since each `pipe` would make functions of it.
       (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => {
         const joined = Surroundings.within(context, options.surroundings)
-        const annotations = { ...Context.get(joined, References.CurrentLogAnnotations), request_id: requestId }
+        // A host's router may have some for each request, which are no matter of the application's own.
+        const annotations = {
+          ...Context.get(context, References.CurrentLogAnnotations),
+          ...Context.get(joined, References.CurrentLogAnnotations),
+          request_id: requestId
+        }
         const origin = address === undefined ? { requestId } : { requestId, address }
         const routed = Context.add(
           Context.add(joined, HttpServerRequest.ParsedSearchParams, searchParams),
