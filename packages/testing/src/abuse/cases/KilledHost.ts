@@ -33,8 +33,12 @@ const start = (program: ReadonlyArray<string>) =>
 
 /** Waits for something; how often it looked and did not find it, at most, is far more than it takes. */
 const eventually = Effect.fnUntraced(function* (holds: () => boolean) {
-  for (let attempt = 0; attempt < 2_400 && !holds(); attempt += 1) yield* Effect.sleep("25 millis")
-  return holds()
+  for (let attempt = 0; attempt < 2_400; attempt += 1) {
+    // What held once may not hold a moment later: processes come and go.
+    if (holds()) return true
+    yield* Effect.sleep("25 millis")
+  }
+  return false
 })
 
 /** The case. */
