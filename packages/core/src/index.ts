@@ -492,6 +492,9 @@ export * as Hunk from "./library/Hunk.ts"
 /** Applies hunks to a text that is no longer the one they were made from, by the rules of `git apply --reject`: each hunk goes where its lines are found, the nearest place first; one that begins or ends its text must do so here; none overlaps another. */
 export * as HunkApplication from "./library/HunkApplication.ts"
 
+/** Which lines of a text stay in another one, however the two are matched. */
+export * as KeptLines from "./library/KeptLines.ts"
+
 /** Paths of files in the library, from its root, in one spelling: segments parted by `/`, in Unicode normalization form C. */
 export * as LibraryPath from "./library/LibraryPath.ts"
 

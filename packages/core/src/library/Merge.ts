@@ -8,6 +8,7 @@
 import { diff3MergeRegions } from "node-diff3"
 import { hunksOf } from "./Hunk.ts"
 import { applyHunks } from "./HunkApplication.ts"
+import { areKept } from "./KeptLines.ts"
 import { type LineChange, lineChanges } from "./LineDiff.ts"
 import * as TextLines from "./TextLines.ts"
 
@@ -200,6 +201,10 @@ const crossed = (
   return rejected.length === 0 ? TextLines.join(lines) : undefined
 }
 
+/** The lines that edits are between, in the text that they are of. */
+const neighbours = (edits: ReadonlyArray<LineChange>): ReadonlyArray<number> =>
+  edits.flatMap(({ oldLength, oldStart }) => [oldStart - 1, oldStart + oldLength])
+
 /** Merges two versions of a text that come from the same one. */
 export const merge = (sides: MergeSides): Merge => {
   if (sides.head === sides.change || sides.change === sides.base) return { _tag: "Clean", text: sides.head }
@@ -244,6 +249,8 @@ export const merge = (sides: MergeSides): Merge => {
   const isAgreed =
     other !== undefined &&
     isSame(lines, other) &&
+    areKept(versions.base, versions.change, neighbours(headChanges)) &&
+    areKept(versions.base, versions.head, neighbours(changeChanges)) &&
     crossContexts.some(
       (context) =>
         crossed(texts.base, texts.change, changeChanges, texts.head, context) === text &&

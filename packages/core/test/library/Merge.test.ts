@@ -27,6 +27,11 @@ describe("Merge", () => {
     ["edits with one line between them", sides("a b c d e", "a x c d e", "a b c y e"), lines("a x c y e")],
     ["edits of one line", sides("a b c", "a x c", "a y c"), "conflict"],
     [
+      "M7 an edit beside lines that may as well have gone and come again",
+      sides("a b c d b e b f g h i b", "a b c d k d b e b f g h i b", "i b a b b e c d b f h"),
+      "conflict"
+    ],
+    [
       "M7 lines that could be matched in two ways",
       sides("L3 L3 L0 L1 L0", "L3 L0 L1 L0", "L4 L5 L3 L0 L0"),
       "conflict"
