@@ -205,6 +205,25 @@ const crossed = (
 const neighbours = (edits: ReadonlyArray<LineChange>): ReadonlyArray<number> =>
   edits.flatMap(({ oldLength, oldStart }) => [oldStart - 1, oldStart + oldLength])
 
+/** Whether a side keeps these lines of the base, however the two are matched; piece by piece. */
+const keepsAll = (
+  base: Numbers,
+  side: Numbers,
+  cuts: ReadonlyArray<readonly [base: number, side: number]>,
+  asked: ReadonlyArray<number>
+): boolean => {
+  let from: readonly [number, number] = [0, 0]
+  return [...cuts, [base.length, side.length] as const].every((to) => {
+    const [baseStart, sideStart] = from
+    from = to
+    return areKept(
+      base.slice(baseStart, to[0]),
+      side.slice(sideStart, to[1]),
+      asked.filter((line) => line >= baseStart && line < to[0]).map((line) => line - baseStart)
+    )
+  })
+}
+
 /** Merges two versions of a text that come from the same one. */
 export const merge = (sides: MergeSides): Merge => {
   if (sides.head === sides.change || sides.change === sides.base) return { _tag: "Clean", text: sides.head }
@@ -249,8 +268,18 @@ export const merge = (sides: MergeSides): Merge => {
   const isAgreed =
     other !== undefined &&
     isSame(lines, other) &&
-    areKept(versions.base, versions.change, neighbours(headChanges)) &&
-    areKept(versions.base, versions.head, neighbours(changeChanges)) &&
+    keepsAll(
+      versions.base,
+      versions.change,
+      cuts.map(([base, , change]) => [base, change]),
+      neighbours(headChanges)
+    ) &&
+    keepsAll(
+      versions.base,
+      versions.head,
+      cuts.map(([base, head]) => [base, head]),
+      neighbours(changeChanges)
+    ) &&
     crossContexts.some(
       (context) =>
         crossed(texts.base, texts.change, changeChanges, texts.head, context) === text &&

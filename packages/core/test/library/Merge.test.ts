@@ -162,6 +162,14 @@ describe("Merge", () => {
     600_000
   )
 
+  it("edits that are far from each other in a long text are merged", () => {
+    const long = Array.from({ length: 12_000 }, (_, line) => (line % 3 === 0 ? "" : `line-${line}`))
+    const edited = (...places: ReadonlyArray<number>): string =>
+      lines(long.map((line, at) => (places.includes(at) ? `${line}!` : line)).join(" "))
+    const [base, head, change] = [edited(), edited(5_000, 7_001), edited(10, 6_001, 11_990)]
+    assert.strictEqual(outcome({ base, head, change }), edited(10, 5_000, 6_001, 7_001, 11_990))
+  })
+
   it("takes a bounded time on texts made to be slow", () => {
     const same = "\n".repeat(50_000)
     const two = Array.from({ length: 50_000 }, (_, index) => `${index % 2}\n`).join("")
