@@ -108,7 +108,7 @@ export const keyCheck: Benchmark = {
   name: "key-check",
   title: "The check of a key",
   about:
-    "From a bearer value to a principal, fifty at once, among 10,001 keys: form and checksum, SHA-256, key, owner, roles and permissions as they are now, nothing cached but what a text was decoded to. By hand in memory: SHA-256 and a `Map`. By hand on PostgreSQL 18: SHA-256 and one named statement over `pg`, a pool of 10, not revoked, not expired, owner active, a set of permissions.",
+    "From a bearer value to a principal, fifty at once, among 10,001 keys: form and checksum, SHA-256, key, owner, roles and permissions as they are now, their versions asked for each time and their texts where a version is another. By hand in memory: SHA-256 and a `Map`. By hand on PostgreSQL 18: SHA-256 and one named statement over `pg`, a pool of 10, not revoked, not expired, owner active, a set of permissions.",
   run: Effect.fnUntraced(function* ({ size }) {
     const plan = plans[size]
     const server = yield* PostgresServer.start({ durable: false })

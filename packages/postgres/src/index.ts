@@ -9,7 +9,7 @@ export * as AccessColumns from "./access/AccessColumns.ts"
 /** The end user that something was made for, as a column has it: the same text for metadata that are the same, and short however long they are, so that an index takes it. */
 export * as ClientKey from "./access/ClientKey.ts"
 
-/** What credentials are worth, from PostgreSQL: one statement brings a key, the keys that it descends from, their owners and the roles that its owner holds. */
+/** What credentials are worth, from PostgreSQL: one statement is about a key, the keys that it descends from, their owners and the roles that its owner holds. */
 export * as PostgresCredentialFacts from "./access/PostgresCredentialFacts.ts"
 
 /** The runs of agents in PostgreSQL. */

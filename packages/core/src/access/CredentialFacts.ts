@@ -68,7 +68,7 @@ export class CredentialFacts extends Context.Service<
 
 /**
  * The facts by the stores of keys, members and roles: for stores whose every question costs nothing. Stores on a
- * database answer each in one statement.
+ * database answer each in one statement, or in a second one of what has changed since it was read before.
  */
 export const layer: Layer.Layer<CredentialFacts, never, ApiKeyStore | MemberStore | RoleStore> = Layer.effect(
   CredentialFacts,

@@ -1,6 +1,7 @@
 /**
- * What credentials are worth, from PostgreSQL: one statement brings a key, the keys that it descends from, their owners
- * and the roles that its owner holds.
+ * What credentials are worth, from PostgreSQL: one statement is about a key, the keys that it descends from, their owners
+ * and the roles that its owner holds. Of a key that is found by its hash it brings the versions of all these; a second
+ * one brings the facts where they are not those that were read before.
  */
 import {
   CredentialFacts,
